@@ -2,9 +2,11 @@ package lint
 
 import (
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -24,6 +26,32 @@ func TestRepository(t *testing.T) {
 				t.Log("why this rule: " + r.Why)
 			}
 		})
+	}
+}
+
+// TestListsNameWhatIsThere keeps the exceptions of the rules from outliving
+// what they were made for.
+func TestListsNameWhatIsThere(t *testing.T) {
+	tree := readTree(t, filepath.Join("..", ".."))
+	var places []string
+	for _, d := range doorways {
+		places = append(places, d.place)
+	}
+	places = append(places, stepFiles...)
+	places = slices.AppendSeq(places, maps.Keys(sleepers))
+	for _, place := range places {
+		if !slices.ContainsFunc(tree.Files, func(f *File) bool {
+			return f.Path == place || within(f.Dir(), place) || matchesAny(f.Path, []string{place})
+		}) {
+			t.Errorf("%s is in a list of this package and not in the repository: delete or correct it", place)
+		}
+	}
+	vars := packageVars(tree)
+	for name := range knownVars {
+		i := strings.LastIndex(name, ".")
+		if vars[name[:i]][name[i+1:]] == nil {
+			t.Errorf("variable %s is in knownVars and not in the repository: delete or correct it", name)
+		}
 	}
 }
 

@@ -11,10 +11,15 @@ import (
 // path.Match. A step may not wait: one that does stops every task beside it.
 var stepFiles = []string{
 	"buffers/*.go",
-	"exec/chain*.go",
-	"exec/input*.go",
-	"exec/output*.go",
+	"exec/element.go",
+	"exec/end.go",
+	"exec/input.go",
+	"exec/lane.go",
+	"exec/operator.go",
 	"exec/task*.go",
+	"exec/thread.go",
+	"flow/kernel*.go",
+	"flow/outlet*.go",
 }
 
 // sleepers are the step files that may wait all the same, each with its reason.
