@@ -56,7 +56,11 @@ type Spec struct {
 	Worker bool            // a worker: a locked thread that may spin before it sleeps
 	Lease  Lease           // with Worker: whether it may spin and where it is pinned
 	Ctx    context.Context // parent of the labels; never nil
-	Exit   func(lost bool) // called when the loop ends; lost: the goroutine was ended by runtime.Goexit, not by Done
+	// Exit, if set, is called on the goroutine of the loop when that ends: with
+	// false after Done, and then never again; with true each time that user code
+	// ended the goroutine with runtime.Goexit. Then another one steps on once Exit
+	// has returned.
+	Exit func(lost bool)
 }
 
 // Lease says what a worker may do with the machine. Its answers may change
