@@ -20,7 +20,7 @@ import (
 // header, or with one that doesn't fit its type, is a *flow.RecordError. A field
 // in quotes is null only if it is no text.
 func CSV[T any](glob string, opts ...Option) flow.Source[T] {
-	s := &csvSource[T]{textFiles: newTextFiles(csvFile, glob, opts)}
+	s := &csvSource[T]{fileSet: newFileSet(csvFile, glob, opts)}
 	columns, err := columnsOf(reflect.TypeFor[T](), "csv")
 	if err != nil {
 		s.err = errors.Join(s.err, fmt.Errorf("read CSV files of %q: %w", glob, err))
@@ -30,7 +30,7 @@ func CSV[T any](glob string, opts ...Option) flow.Source[T] {
 }
 
 type csvSource[T any] struct {
-	textFiles
+	fileSet
 	columns []column
 }
 

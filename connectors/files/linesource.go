@@ -48,12 +48,12 @@ func (d *lineText) decode(line []byte, out *Line) (int, error) {
 func (d *lineText) skipsBlank() bool { return false }
 
 type lineSource[T any] struct {
-	textFiles
+	fileSet
 	decoder func(*options) lineDecoder[T]
 }
 
-func newLineSource[T any](f format, glob string, opts []Option, d func(*options) lineDecoder[T]) flow.Source[T] {
-	return &lineSource[T]{newTextFiles(f, glob, opts), d}
+func newLineSource[T any](f formats, glob string, opts []Option, d func(*options) lineDecoder[T]) flow.Source[T] {
+	return &lineSource[T]{newFileSet(f, glob, opts), d}
 }
 
 func (s *lineSource[T]) Open(ctx context.Context, split flow.Split, from flow.Position) (flow.Reader[T], error) {
@@ -80,32 +80,32 @@ func (s *lineSource[T]) Open(ctx context.Context, split flow.Split, from flow.Po
 	return &lineReader[T]{text: t, decoder: s.decoder(&s.opts), lenient: s.opts.lenient}, nil
 }
 
-// textFiles is what the sources of text share.
-type textFiles struct {
-	format format
+// fileSet is what the sources share: the files they read.
+type fileSet struct {
+	format formats
 	globs  []string
 	opts   options
 	err    error // a mistake in the options
 }
 
-func newTextFiles(f format, glob string, opts []Option) textFiles {
+func newFileSet(f formats, glob string, opts []Option) fileSet {
 	o, err := newOptions(f, opts)
 	if err != nil {
 		err = fmt.Errorf("read files of %q: %w", glob, err)
 	}
-	return textFiles{f, append([]string{glob}, o.alsoGlobs...), o, err}
+	return fileSet{f, append([]string{glob}, o.alsoGlobs...), o, err}
 }
 
-func (s *textFiles) Bounded() bool { return true }
+func (s *fileSet) Bounded() bool { return true }
 
 // Check finds missing and unreadable files, and packings that aren't supported.
-func (s *textFiles) Check(ctx context.Context) error {
+func (s *fileSet) Check(ctx context.Context) error {
 	_, err := s.Splits(ctx)
 	return err
 }
 
 // Splits lists ranges of the plain files and the packed ones as they are.
-func (s *textFiles) Splits(ctx context.Context) ([]flow.Split, error) {
+func (s *fileSet) Splits(ctx context.Context) ([]flow.Split, error) {
 	var splits []flow.Split
 	err := s.each(ctx, func(f env.File, p piece) error {
 		for _, part := range p.ranges(s.opts.splitSize) {
@@ -117,7 +117,7 @@ func (s *textFiles) Splits(ctx context.Context) ([]flow.Split, error) {
 }
 
 // each calls visit with every file, open, and with all of it as a piece.
-func (s *textFiles) each(ctx context.Context, visit func(env.File, piece) error) error {
+func (s *fileSet) each(ctx context.Context, visit func(env.File, piece) error) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -129,14 +129,14 @@ func (s *textFiles) each(ctx context.Context, visit func(env.File, piece) error)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := visitFile(env.FSFrom(ctx), name, visit); err != nil {
+		if err := s.visit(env.FSFrom(ctx), name, visit); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func visitFile(fsys env.FS, name string, visit func(env.File, piece) error) (err error) {
+func (s *fileSet) visit(fsys env.FS, name string, visit func(env.File, piece) error) (err error) {
 	f, err := fsys.Open(filepath.FromSlash(name))
 	if err != nil {
 		return err
@@ -146,9 +146,11 @@ func visitFile(fsys env.FS, name string, visit func(env.File, piece) error) (err
 	if err != nil {
 		return fmt.Errorf("open %s: %w", name, err)
 	}
-	c, err := detect(name, head)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", name, err)
+	c := codecPlain
+	if s.format&textSources != 0 {
+		if c, err = detect(name, head); err != nil {
+			return fmt.Errorf("open %s: %w", name, err)
+		}
 	}
 	return visit(f, piece{path: name, id: id, codec: c, end: id.size, whole: true})
 }

@@ -26,15 +26,15 @@ const (
 // before the job starts.
 type Option struct {
 	name string
-	for_ format // the formats it has a meaning for
+	for_ formats // the formats it has a meaning for
 	set  func(*options)
 }
 
-// format is a set of this package's sources and sinks.
-type format uint16
+// formats is a set of this package's sources and sinks.
+type formats uint16
 
 const (
-	lines format = 1 << iota
+	lines formats = 1 << iota
 	jsonLines
 	csvFile
 	parquetFile
@@ -175,7 +175,7 @@ func Overwrite() Option {
 }
 
 // newOptions applies opts. Its error names every option that is out of place.
-func newOptions(f format, opts []Option) (options, error) {
+func newOptions(f formats, opts []Option) (options, error) {
 	o := options{
 		maxRecord: DefaultMaxRecord, splitSize: DefaultSplitSize, rollBytes: DefaultRollBytes, delimiter: ',',
 		layouts: []string{time.RFC3339Nano, "2006-01-02 15:04:05", time.DateOnly},
