@@ -17,6 +17,9 @@ type Env struct {
 	Clock  Clock
 	FS     FS
 	Runner Runner
+	// PerTask asks for a Stepper of its own for each task, instead of one for
+	// each worker: the simulator interleaves tasks.
+	PerTask bool
 	// Rand returns the random stream of that name: one stream for each
 	// purpose, so that a new use of randomness leaves the others as they were.
 	Rand func(stream string) *rand.Rand
@@ -29,6 +32,8 @@ type Clock interface {
 	// Mono is a monotonic clock in nanoseconds, for time-outs and rates. It
 	// never goes back; its zero is arbitrary.
 	Mono() int64
+	// After is a channel that receives once d has passed.
+	After(d time.Duration) <-chan time.Time
 }
 
 // Status is what a Stepper says of its last step.

@@ -31,6 +31,8 @@ func (realClock) Now() time.Time { return time.Now() }
 // Mono counts from one: zero means "never" to a Stepper.
 func (realClock) Mono() int64 { return int64(time.Since(started)) + 1 }
 
+func (realClock) After(d time.Duration) <-chan time.Time { return time.After(d) }
+
 func realRand(string) *rand.Rand {
 	var seed [32]byte
 	crand.Read(seed[:]) // never fails: it ends the program if there is no randomness

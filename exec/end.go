@@ -1,0 +1,203 @@
+package exec
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tailrace-io/tailrace/flow"
+)
+
+// How a task ends: the end of data is consumed on each input, event time moves
+// to MaxTime, each operator is told in turn, the end of data is published on
+// each output, and when all consumers have acked it the task closes.
+
+// open gives the operators what they need from outside.
+func (t *task) open() error {
+	for _, o := range t.ops {
+		if k, ok := o.kernel.(flow.Opening); ok {
+			t.current = o
+			if err := k.Open(t.job.ctx); err != nil {
+				return t.blame(o, wrap("open", err))
+			}
+		}
+		t.openDone++
+	}
+	t.current = nil
+	return nil
+}
+
+// endInput consumes the end of data of one input.
+func (t *task) endInput(in *input) error {
+	in.ended = true
+	portEnded := true
+	for _, other := range t.inputs {
+		if other.port == in.port && !other.ended {
+			portEnded = false
+		}
+	}
+	if k := t.root().inputEnding; k != nil && portEnded {
+		t.current = t.root()
+		if err := k.OnInputEnd(in.port); err != nil {
+			return t.blame(t.root(), err)
+		}
+		t.current = nil
+	}
+	in.finish()
+	t.inputsChanged()
+	return nil
+}
+
+// inputsChanged begins the end when nothing more can come.
+func (t *task) inputsChanged() {
+	for _, in := range t.inputs {
+		if !in.ended {
+			t.startTime()
+			return
+		}
+	}
+	if t.source != nil && !t.source.exhausted() {
+		return
+	}
+	t.change(inputsEnded)
+	t.startTime()
+}
+
+// end does one slice of the end of a task.
+func (t *task) end() (progress bool, err error) {
+	switch {
+	case t.state == Ending:
+		return t.endOperators()
+	case t.state == Ended && t.acked():
+		t.change(allAcked)
+		return true, t.closeAll()
+	}
+	return false, nil
+}
+
+func (t *task) endOperators() (progress bool, err error) {
+	if w := t.root().waiting; w != nil && w.Outstanding() {
+		progress, err = w.Resume()
+		if progress {
+			t.startTime() // what was answered may let time move on
+		}
+		return progress, t.blame(t.root(), err)
+	}
+	if t.cursor < len(t.ops) {
+		return false, nil // timers first
+	}
+	if t.root().wm != flow.MaxTime {
+		t.startTime()
+		return true, nil
+	}
+	for t.flushed < len(t.ops) {
+		o := t.ops[t.flushed]
+		done, did, err := t.endOperator(o)
+		if err != nil || !done {
+			return did, err
+		}
+		o.flush(true)
+		progress = true
+		t.flushed++
+		if t.blocked > 0 {
+			return true, nil
+		}
+	}
+	for _, l := range t.lanes {
+		l.end()
+	}
+	t.change(allFlushed)
+	return true, nil
+}
+
+// endOperator does one slice of the end of o: timers that were set late, then
+// those of the clock, then its own end.
+func (t *task) endOperator(o *operator) (done, progress bool, err error) {
+	t.current = o
+	defer func() {
+		if err == nil {
+			t.current = nil
+		}
+	}()
+	if o.timed != nil {
+		if more, err := t.fireEventTimers(o, flow.MaxTime); more || err != nil {
+			return false, true, err
+		}
+		t.current = o
+		until, wait, more, err := o.timed.EndClockTimers(t.job.env.Clock.Now(), timerBudget)
+		if err != nil || more {
+			return false, true, t.blame(o, err)
+		}
+		if wait {
+			moved := !t.until.Equal(until)
+			t.until = until
+			return false, moved, nil
+		}
+	}
+	if o.ending != nil {
+		if more, err := o.ending.OnEnd(endBudget); more || err != nil {
+			return false, true, t.blame(o, err)
+		}
+	}
+	return true, true, nil
+}
+
+// acked says whether every consumer has dealt with the end of data.
+func (t *task) acked() bool {
+	for _, l := range t.lanes {
+		if !l.link.Acked() {
+			return false
+		}
+	}
+	return true
+}
+
+// giveUp ends a task of a job that was canceled or has failed: nothing more is
+// emitted.
+func (t *task) giveUp() {
+	t.change(givenUp)
+	if err := t.closeAll(); err != nil {
+		t.job.fail(err)
+	}
+}
+
+// closeAll closes the operators, all of them whatever happens, and lets the
+// outputs go.
+func (t *task) closeAll() error {
+	var errs []error
+	for i, o := range t.ops {
+		if i < t.openDone {
+			if err := t.closeOne(o); err != nil {
+				errs = append(errs, err)
+			}
+		}
+		if o.stateful != nil {
+			o.stateful.CloseState()
+		}
+	}
+	for _, l := range t.lanes {
+		l.close()
+	}
+	t.source.stop()
+	t.account(true)
+	return errors.Join(errs...)
+}
+
+// closeOne closes one operator. Its user code may panic, like any other.
+func (t *task) closeOne(o *operator) (err error) {
+	k, ok := o.kernel.(flow.Closing)
+	if !ok {
+		return nil
+	}
+	completed := false
+	defer func() {
+		if !completed {
+			err = t.taskError(o, panicked(recover()))
+		}
+	}()
+	err = k.Close()
+	completed = true
+	if err == nil || t.job.stopping.Load() && errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return t.taskError(o, wrap("close", err))
+}
