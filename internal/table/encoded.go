@@ -1,0 +1,145 @@
+package table
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// encodedRow is a row whose key lies in the arena of its segment.
+type encodedRow[V any] struct {
+	val V
+	low uint32 // half of the hash: the home slot, and a filter before the bytes
+	off uint32 // where the key begins in the arena: its length (uvarint), its bytes
+}
+
+// arena is append-only memory for the keys of one segment. Bytes never change
+// in place; those of deleted keys are dead until the arena is compacted.
+type arena struct {
+	base unsafe.Pointer
+	mem  block
+	used uint32
+	dead uint32
+}
+
+func (a *arena) at(off uint32) (key []byte, size uint32) {
+	p := unsafe.Add(a.base, off)
+	n := uint64(*(*byte)(p))
+	w := 1
+	if n >= 0x80 {
+		n, w = binary.Uvarint(unsafe.Slice((*byte)(p), a.used-off))
+	}
+	return unsafe.Slice((*byte)(unsafe.Add(p, w)), n), uint32(w) + uint32(n)
+}
+
+// addKey appends a key to the arena of s.
+func (c *core) addKey(s *segment, key []byte) (off uint32) {
+	var head [binary.MaxVarintLen64]byte
+	w := binary.PutUvarint(head[:], uint64(len(key)))
+	need := int(s.keys.used) + w + len(key)
+	if s.keys.mem.slab == 0 || need > c.heap.bytes(s.keys.mem) {
+		c.moveArena(s, need)
+	}
+	a := &s.keys
+	off = a.used
+	dst := unsafe.Slice((*byte)(unsafe.Add(a.base, off)), w+len(key))
+	copy(dst, head[:w])
+	copy(dst[w:], key)
+	a.used += uint32(len(dst))
+	return off
+}
+
+// moveArena moves the arena of s to a block with room for need bytes.
+func (c *core) moveArena(s *segment, need int) {
+	old := s.keys
+	var class uint8
+	for c.heap.unit<<class < need {
+		class++
+	}
+	mem := c.heap.alloc(class)
+	s.keys = arena{base: c.heap.addr(mem), mem: mem, used: old.used, dead: old.dead}
+	if old.used > 0 {
+		copyMemory(s.keys.base, old.base, uintptr(old.used))
+	}
+	c.heap.release(old.mem)
+}
+
+// encodedTable is a Table seen as the rows of its core.
+type encodedTable[K comparable, V any] Table[K, V]
+
+func (t *encodedTable[K, V]) hashOf(s *segment, row unsafe.Pointer) uint64 {
+	key, _ := s.keys.at((*encodedRow[V])(row).off)
+	if t.keys.isString {
+		return HashString(unsafe.String(unsafe.SliceData(key), len(key)))
+	}
+	k := new(K)
+	if err := t.keys.decode(key, unsafe.Pointer(k)); err != nil {
+		panic("table: a key in an arena: " + err.Error())
+	}
+	return t.hash(k)
+}
+
+func (t *encodedTable[K, V]) lowOf(row unsafe.Pointer) uint32 { return (*encodedRow[V])(row).low }
+
+func (t *encodedTable[K, V]) adopt(s, old *segment, row unsafe.Pointer) {
+	r := (*encodedRow[V])(row)
+	key, _ := old.keys.at(r.off)
+	r.off = t.addKey(s, key)
+}
+
+func (t *encodedTable[K, V]) forget(s *segment, row unsafe.Pointer) {
+	_, size := s.keys.at((*encodedRow[V])(row).off)
+	s.keys.dead += size
+}
+
+// encodeKey returns the bytes of k: those of the string itself, or a scratch
+// buffer that is valid until the next call.
+func (t *Table[K, V]) encodeKey(k *K) []byte {
+	if t.keys.isString {
+		s := *(*string)(unsafe.Pointer(k))
+		return unsafe.Slice(unsafe.StringData(s), len(s))
+	}
+	t.scratch = t.keys.append(t.scratch[:0], unsafe.Pointer(k))
+	return t.scratch
+}
+
+func (t *Table[K, V]) findEncoded(d *slot, h uint64, key []byte) (uint32, *V) {
+	low := uint32(h)
+	for i := low & d.mask; *tagAt(d.base, i) != 0; i = (i + 1) & d.mask {
+		r := (*encodedRow[V])(unsafe.Add(d.base, uintptr(i)*unsafe.Sizeof(encodedRow[V]{})))
+		if r.low != low {
+			continue
+		}
+		if have, _ := t.seg(d.seg).keys.at(r.off); string(have) == string(key) {
+			return i, &r.val
+		}
+	}
+	return 0, nil
+}
+
+func (t *Table[K, V]) insertEncoded(h uint64, key []byte) *V {
+	t.compactArena(h)
+	s, row, _ := t.claim(h)
+	r := (*encodedRow[V])(row)
+	*r = encodedRow[V]{low: uint32(h)}
+	r.off = t.addKey(s, key)
+	return &r.val
+}
+
+// compactArena drops dead bytes when they are half of an arena that is about
+// to grow.
+func (t *Table[K, V]) compactArena(h uint64) {
+	s := t.seg(t.dir[t.index(h)].seg)
+	if s.keys.dead < 256 || s.keys.dead < s.keys.used/2 {
+		return
+	}
+	t.finish(s)
+	old := *s
+	s.keys = arena{}
+	t.moveArena(s, int(old.keys.used-old.keys.dead))
+	for i := range uint32(1) << s.log {
+		if *tagAt(s.base, i) != 0 {
+			(*encodedTable[K, V])(t).adopt(s, &old, t.row(s.base, i))
+		}
+	}
+	t.heap.release(old.keys.mem)
+}

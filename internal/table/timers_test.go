@@ -1,0 +1,154 @@
+package table
+
+import (
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+type firing struct {
+	at   int64
+	hash uint64
+	key  uint64
+	tag  uint32
+}
+
+func compareFirings(a, b firing) int {
+	x := Timer[uint64]{At: a.at, Hash: a.hash, Tag: a.tag}
+	return x.compare(&Timer[uint64]{At: b.at, Hash: b.hash, Tag: b.tag})
+}
+
+func TestTimersFireLikeASortedSet(t *testing.T) {
+	for seed := range uint64(12) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		timers, model := NewTimers[uint64](), map[firing]bool{}
+		keys, times := uint64(1)<<r.IntN(14), int64(1)<<r.IntN(20)
+		now := int64(0)
+		random := func() firing {
+			k := r.Uint64N(keys)
+			f := firing{now + r.Int64N(times), HashUint64(k), k, uint32(r.IntN(3))}
+			if r.IntN(50) == 0 {
+				f.at = math.MaxInt64
+			}
+			return f
+		}
+		set := func(f firing) {
+			timers.Set(f.at, f.hash, f.key, f.tag)
+			model[f] = true
+		}
+		fire := func(upTo int64) {
+			for more := true; more; {
+				var err error
+				calls := 0
+				more, err = timers.Fire(upTo, 1+r.IntN(100), func(at int64, h, k uint64, tag uint32) error {
+					got := firing{at, h, k, tag}
+					if !model[got] {
+						t.Fatalf("seed %d: %v fired, and is not set", seed, got)
+					}
+					for f := range model {
+						if calls == 0 && compareFirings(f, got) < 0 {
+							t.Fatalf("seed %d: %v fired before %v", seed, got, f)
+						}
+					}
+					calls++
+					delete(model, got)
+					if r.IntN(4) == 0 {
+						set(random())
+					}
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for f := range model {
+				if f.at <= upTo {
+					t.Fatalf("seed %d: %v did not fire", seed, f)
+				}
+			}
+		}
+		for range 20000 {
+			switch n := r.IntN(100); {
+			case n < 60:
+				set(random())
+			case n < 99 && n >= 70:
+				f := random()
+				timers.Clear(f.at, f.hash, f.key, f.tag)
+				delete(model, f)
+			case n == 99 && r.IntN(10) == 0:
+				now += r.Int64N(times/4 + 1)
+				fire(now)
+			}
+			if timers.Len() < len(model) {
+				t.Fatalf("seed %d: Len() = %d with %d timers", seed, timers.Len(), len(model))
+			}
+		}
+		var want, got []firing
+		for f := range model {
+			want = append(want, f)
+		}
+		slices.SortFunc(want, compareFirings)
+		for w := range timers.All() {
+			got = append(got, firing{w.At, w.Hash, w.Key, w.Tag})
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("seed %d: All has %d timers, want %d", seed, len(got), len(want))
+		}
+	}
+}
+
+func TestATimerSetInThePastFiresNext(t *testing.T) {
+	timers := NewTimers[string]()
+	timers.Set(10, 1, "a", 0)
+	timers.Set(20, 2, "b", 0)
+	var got []string
+	more, err := timers.Fire(20, 100, func(at int64, h uint64, k string, tag uint32) error {
+		got = append(got, k)
+		if k == "a" {
+			timers.Set(5, 9, "late", 0)
+			timers.Set(20, 3, "c", 0)
+			timers.Set(21, 3, "future", 0)
+			timers.Clear(20, 2, "b", 0)
+		}
+		return nil
+	})
+	if more || err != nil || !slices.Equal(got, []string{"a", "late", "c"}) {
+		t.Fatalf("fired %v, more %t, %v", got, more, err)
+	}
+	if at, ok := timers.Next(); at != 21 || !ok {
+		t.Fatalf("Next() = %d, %t", at, ok)
+	}
+}
+
+func TestTwoKeysWithOneHashHaveTwoTimers(t *testing.T) {
+	timers := NewTimers[string]()
+	for _, k := range []string{"a", "b", "a"} {
+		timers.Set(1, 7, k, 0)
+	}
+	timers.Set(1, 7, "c", 0)
+	timers.Clear(1, 7, "c", 0)
+	var got []string
+	_, err := timers.Fire(1, 100, func(_ int64, _ uint64, k string, _ uint32) error {
+		got = append(got, k)
+		return nil
+	})
+	if err != nil || len(got) != 2 || got[0] == got[1] {
+		t.Fatalf("fired %v, %v", got, err)
+	}
+}
+
+func TestAnErrorEndsTheFiring(t *testing.T) {
+	timers := NewTimers[int]()
+	timers.Set(1, 1, 1, 0)
+	timers.Set(2, 2, 2, 0)
+	wrong := errors.New("wrong")
+	more, err := timers.Fire(5, 100, func(int64, uint64, int, uint32) error { return wrong })
+	if !more || !errors.Is(err, wrong) {
+		t.Fatalf("Fire() = %t, %v", more, err)
+	}
+	if timers.Len() != 1 {
+		t.Fatalf("Len() = %d, want the one that did not fire", timers.Len())
+	}
+}
