@@ -134,7 +134,7 @@ func (j *Job) makeLanes(e *planEdge, from *task, to []*task) []*lane {
 	capacity := j.linkCapacity(e)
 	lanes := make([]*lane, 0, len(to))
 	for _, consumer := range to {
-		l := newLane(capacity, func() flow.Batch { return e.NewBatch(j.opts.BatchSize) })
+		l := newLane(capacity, func() flow.Batch { return e.NewBatch(e.part, j.opts.BatchSize) })
 		l.own, l.consumer, l.blocked = from.thread, consumer.thread, &from.blocked
 		lanes = append(lanes, l)
 		from.lanes = append(from.lanes, l)

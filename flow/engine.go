@@ -62,8 +62,9 @@ type Edge struct {
 	RecordSize uintptr
 	// Combines says that records are aggregated before they are exchanged.
 	Combines bool
-	// NewBatch makes an empty batch of what travels on the edge when it is exchanged.
-	NewBatch func(want int) Batch
+	// NewBatch makes an empty batch of what travels on the edge, which may
+	// depend on how it is partitioned.
+	NewBatch func(part Partition, want int) Batch
 	// NewOutlet makes the producer's end for one task. owner maps a key group
 	// to a lane; it is nil unless the edge is ByKey.
 	NewOutlet func(lanes []Lane, owner []uint16, part Partition, inst *Instance) Outlet

@@ -96,7 +96,7 @@ func connect[T any](s Stream[T], to *Node, port int) *Edge {
 	e := &Edge{
 		From: s.node, FromPort: s.port, To: to, ToPort: port, Part: s.part,
 		Record: typeName[T](), RecordSize: reflect.TypeFor[T]().Size(),
-		NewBatch: func(want int) Batch { return NewBatch[T](BatchSize(want, reflect.TypeFor[T]().Size())) },
+		NewBatch: func(_ Partition, want int) Batch { return NewBatch[T](BatchSize(want, reflect.TypeFor[T]().Size())) },
 		NewOutlet: func(lanes []Lane, owner []uint16, part Partition, inst *Instance) Outlet {
 			return newOutlet[T](lanes, part, inst.Task.Index)
 		},

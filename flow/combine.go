@@ -1,0 +1,182 @@
+package flow
+
+import "reflect"
+
+// Records of an aggregation that can merge are aggregated before they are
+// exchanged: each producer keeps a small table of accumulators, and what
+// travels are partial accumulators. A hot key then costs one record for each
+// batch of its occurrences, not one for each.
+
+// partial is an accumulator on its way to the task that owns its key.
+type partial[K comparable, A any] struct {
+	key K
+	acc A
+}
+
+const (
+	// combineSlots is the size of a producer's table: small enough for the
+	// second-level cache with accumulators of a few words.
+	combineSlots = 4096
+	// combineWindow is how many records pass between two decisions whether
+	// combining is worth it.
+	combineWindow = 64 << 10
+	// combineSkip is how many windows pass without it before it is tried again.
+	combineSkip = 15
+)
+
+// combineBeforeExchange makes e carry partial accumulators wherever it is a
+// real exchange.
+func combineBeforeExchange[K comparable, T, A, R any](e *Edge, k Keyed[K, T], a Aggregator[T, A, R]) {
+	e.Combines = true
+	plain := e.NewOutlet
+	raw := e.NewBatch
+	size := reflect.TypeFor[partial[K, A]]().Size()
+	e.NewBatch = func(part Partition, want int) Batch {
+		if part != ByKey {
+			return raw(part, want)
+		}
+		return NewBatch[partial[K, A]](BatchSize(want, size))
+	}
+	e.NewOutlet = func(lanes []Lane, owner []uint16, part Partition, inst *Instance) Outlet {
+		if part != ByKey {
+			return plain(lanes, owner, part, inst)
+		}
+		c := &combineOutlet[K, T, A, R]{key: k.key, hash: k.hash, agg: a, owner: owner, shift: groupShift(len(owner)), combining: true}
+		c.outlet = *newOutlet[partial[K, A]](lanes, ByKey, 0)
+		c.slots = make([]combineSlot[K, A], combineSlots)
+		return c
+	}
+}
+
+type combineSlot[K comparable, A any] struct {
+	hash uint64
+	used bool
+	partial[K, A]
+}
+
+// combineOutlet is a direct-mapped table of accumulators in front of an
+// exchange: a record whose slot holds another key sends that one on. Where
+// few records meet their key (the table is too small for the keys there are),
+// it stops combining for a while and sends each record as an accumulator of
+// one.
+type combineOutlet[K comparable, T, A, R any] struct {
+	outlet[partial[K, A]]
+	key       func(*T) K
+	hash      func(*K) uint64
+	agg       Aggregator[T, A, R]
+	owner     []uint16
+	shift     uint
+	slots     []combineSlot[K, A]
+	held      int
+	combining bool
+	seen, met int // in this window
+	skip      int
+}
+
+func (o *combineOutlet[K, T, A, R]) OnBatch(_ int, b Batch) error {
+	in := b.(*BatchOf[T])
+	o.seen += len(in.Recs)
+	if o.seen >= combineWindow {
+		o.decide()
+	}
+	if !o.combining {
+		o.passOn(in.Recs)
+		return nil
+	}
+	for i := range in.Recs {
+		rec := &in.Recs[i]
+		key := o.key(rec)
+		h := o.hash(&key)
+		s := &o.slots[h%combineSlots]
+		if s.used && s.hash == h && s.key == key {
+			o.met++
+		} else {
+			o.replace(s, h, key)
+		}
+		o.agg.Add(&s.acc, rec)
+	}
+	return nil
+}
+
+// replace sends what s holds on and gives it to key.
+func (o *combineOutlet[K, T, A, R]) replace(s *combineSlot[K, A], h uint64, key K) {
+	if s.used {
+		p := o.room(s.hash)
+		*p = s.partial
+	} else {
+		o.held++
+	}
+	s.hash, s.used, s.key = h, true, key
+	var zero A
+	s.acc = zero
+	if o.agg.New != nil {
+		s.acc = o.agg.New()
+	}
+}
+
+// passOn sends each record as an accumulator of its own.
+func (o *combineOutlet[K, T, A, R]) passOn(recs []T) {
+	for i := range recs {
+		key := o.key(&recs[i])
+		h := o.hash(&key)
+		p := o.room(h)
+		p.key = key
+		if o.agg.New != nil {
+			p.acc = o.agg.New()
+		}
+		o.agg.Add(&p.acc, &recs[i])
+	}
+}
+
+// room returns a zeroed place in the open batch of the task that owns h. A
+// batch is sent when a record finds it full, so the place stays valid until the next call.
+func (o *combineOutlet[K, T, A, R]) room(h uint64) *partial[K, A] {
+	lane := int(o.owner[h>>o.shift])
+	b := o.open[lane]
+	if b != nil && len(b.Recs) == cap(b.Recs) {
+		o.send(lane)
+		b = nil
+	}
+	if b == nil {
+		b = o.openBatch(lane)
+	}
+	n := len(b.Recs)
+	b.Recs = b.Recs[:n+1]
+	b.Head.Hashes = append(b.Head.Hashes, h)
+	return &b.Recs[n]
+}
+
+// decide looks at the window that has passed: combining is worth it when at
+// least one record in eight met its key.
+func (o *combineOutlet[K, T, A, R]) decide() {
+	if o.combining {
+		if o.met < o.seen/8 {
+			o.combining, o.skip = false, combineSkip
+			o.drain()
+		}
+	} else if o.skip--; o.skip == 0 {
+		o.combining = true
+	}
+	o.seen, o.met = 0, 0
+}
+
+// drain sends all accumulators on.
+func (o *combineOutlet[K, T, A, R]) drain() {
+	for i := range o.slots {
+		if o.held == 0 {
+			break
+		}
+		if s := &o.slots[i]; s.used {
+			*o.room(s.hash) = s.partial
+			*s = combineSlot[K, A]{}
+			o.held--
+		}
+	}
+}
+
+func (o *combineOutlet[K, T, A, R]) Flush(all bool) {
+	if all && o.held > 0 {
+		o.drain()
+	}
+	o.outlet.Flush(all)
+}
