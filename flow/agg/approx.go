@@ -2,10 +2,12 @@ package agg
 
 import (
 	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/axiomhq/hyperloglog"
 	"github.com/zeebo/xxh3"
@@ -13,55 +15,82 @@ import (
 	"github.com/tailrace-io/tailrace/flow"
 )
 
-// Sketch is the accumulator of ApproxDistinct, a HyperLogLog++ of 2^14
-// registers. The zero Sketch is empty. It takes a few bytes for each of the
-// first values, and 16 KiB at most.
-type Sketch struct{ hll *hyperloglog.Sketch }
+// Sketch is the accumulator of ApproxDistinct: up to 512 hashes, then a
+// HyperLogLog of 2^14 registers, one byte each. The zero Sketch is empty.
+type Sketch struct {
+	few []uint64            // in order; nil when there are more
+	hll *hyperloglog.Sketch // nil while there are few
+}
 
 const (
-	sketchVersion   = 2
+	mostFew         = 512
 	sketchPrecision = 14
 )
 
 // ApproxDistinct estimates the number of different values of a field, by
-// HyperLogLog++ (Heule, Nunkesser and Hall, 2013). The standard error is 0.81 %
-// of the result: two of three results are closer than that, and one of a
-// thousand is off by more than 2.7 %. Up to some thousands of values it is
-// nearly exact. The order of records and merges may change the estimate, within
-// the error. -0 and 0 are one value, and so are all NaNs.
+// HyperLogLog with the bias correction of LogLog-Beta (Qin, Kim and Tung,
+// 2016). The standard error is 0.81 % of the result: two of three results are
+// closer than that, and one of a thousand is off by more than 2.7 %. Up to 512
+// values it is exact, but for collisions of 64-bit hashes. -0 and 0 are one
+// value, and so are all NaNs.
 func ApproxDistinct[T any, K cmp.Ordered](of func(*T) K) flow.Aggregator[T, Sketch, int64] {
 	hash := hasherOf[K]()
 	return flow.Aggregator[T, Sketch, int64]{
-		Add: func(acc *Sketch, in *T) {
-			if acc.hll == nil {
-				acc.hll = hyperloglog.New14()
-			}
-			acc.hll.InsertHash(hash(of(in)))
-		},
-		Merge: func(dst, src *Sketch) {
-			if src.hll == nil {
-				return
-			}
-			if dst.hll == nil {
-				dst.hll = src.hll.Clone()
-				return
-			}
-			if err := dst.hll.Merge(src.hll); err != nil {
-				panic(err) // sketches of one precision, made and decoded here alone
-			}
-		},
+		Add:   func(acc *Sketch, in *T) { acc.add(hash(of(in))) },
+		Merge: (*Sketch).merge,
 		Result: func(acc *Sketch) int64 {
 			if acc.hll == nil {
-				return 0
+				return int64(len(acc.few))
 			}
-			return int64(acc.hll.Clone().Estimate()) // Estimate tidies up
+			return int64(acc.hll.Estimate())
 		},
 		Clone: func(dst, src *Sketch) {
-			*dst = Sketch{}
+			*dst = Sketch{few: slices.Clone(src.few)}
 			if src.hll != nil {
 				dst.hll = src.hll.Clone()
 			}
 		},
+	}
+}
+
+func (s *Sketch) add(hash uint64) {
+	if s.hll != nil {
+		s.hll.InsertHash(hash)
+		return
+	}
+	at, known := slices.BinarySearch(s.few, hash)
+	switch {
+	case known:
+	case len(s.few) < mostFew:
+		s.few = slices.Insert(s.few, at, hash)
+	default:
+		s.grow()
+		s.hll.InsertHash(hash)
+	}
+}
+
+// grow makes registers of hashes. The library's own sparse form costs a
+// microsecond for each value, and its estimate depends on the order of values.
+func (s *Sketch) grow() {
+	s.hll = hyperloglog.NewNoSparse()
+	for _, hash := range s.few {
+		s.hll.InsertHash(hash)
+	}
+	s.few = nil
+}
+
+func (s *Sketch) merge(src *Sketch) {
+	for _, hash := range src.few {
+		s.add(hash)
+	}
+	if src.hll == nil {
+		return
+	}
+	if s.hll == nil {
+		s.grow()
+	}
+	if err := s.hll.Merge(src.hll); err != nil {
+		panic(err) // sketches of one precision, made and decoded here alone
 	}
 }
 
@@ -115,31 +144,55 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// AppendBinary implements encoding.BinaryAppender. Equal sketches may have
-// different encodings.
+// A stored sketch is the byte 0 and its hashes, in order, or the library's own
+// encoding, which begins with its version and the precision, and has 0 in the
+// fourth byte for registers.
+const (
+	fewFormat     = 0
+	sketchVersion = 2
+)
+
+// AppendBinary implements encoding.BinaryAppender.
 func (s *Sketch) AppendBinary(dst []byte) ([]byte, error) {
-	if s.hll == nil {
-		return dst, nil
+	if s.hll != nil {
+		return s.hll.AppendBinary(dst)
 	}
-	return s.hll.AppendBinary(dst)
+	dst = append(dst, fewFormat)
+	for _, hash := range s.few {
+		dst = binary.LittleEndian.AppendUint64(dst, hash)
+	}
+	return dst, nil
 }
 
 // UnmarshalBinary implements encoding.BinaryUnmarshaler.
 func (s *Sketch) UnmarshalBinary(src []byte) error {
 	switch {
 	case len(src) == 0:
-		s.hll = nil
-		return nil
-	case len(src) < 2:
-		return errors.New("decode a sketch: too short")
-	case src[0] != sketchVersion || src[1] != sketchPrecision:
-		return fmt.Errorf("decode a sketch: version %d, precision %d; want %d and %d",
-			src[0], src[1], sketchVersion, sketchPrecision)
+		return errors.New("decode a sketch: no bytes")
+	case src[0] == fewFormat:
+		return s.decodeFew(src[1:])
+	case len(src) < 4 || src[0] != sketchVersion || src[1] != sketchPrecision || src[3] != 0:
+		return fmt.Errorf("decode a sketch: it begins with % x, which is not this version and precision", src[:min(len(src), 4)])
 	}
 	hll := new(hyperloglog.Sketch)
 	if err := hll.UnmarshalBinary(src); err != nil {
 		return fmt.Errorf("decode a sketch: %w", err)
 	}
-	s.hll = hll
+	*s = Sketch{hll: hll}
+	return nil
+}
+
+func (s *Sketch) decodeFew(src []byte) error {
+	if len(src)%8 != 0 || len(src)/8 > mostFew {
+		return fmt.Errorf("decode a sketch: its hashes have %d bytes", len(src))
+	}
+	few := make([]uint64, len(src)/8)
+	for i := range few {
+		few[i] = binary.LittleEndian.Uint64(src[8*i:])
+		if i > 0 && few[i] <= few[i-1] {
+			return errors.New("decode a sketch: its hashes are not in order")
+		}
+	}
+	*s = Sketch{few: few}
 	return nil
 }

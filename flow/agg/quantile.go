@@ -10,11 +10,11 @@ import (
 
 // Quantile estimates quantiles, one result for each q in order (0 is the
 // minimum, 0.5 the median, 1 the maximum), by a merging t-digest of compression
-// 200. The error is in rank, not in value, and smallest at the ends: the share
-// of records below a result differs from q by less than 0.5 % at the median
-// and 0.05 % at q = 0.99. It is not order independent: another order of
-// records or merges gives another result within that error. For integers,
-// ExactQuantile is exact.
+// 200. The error is in rank, not in value, and smallest at the ends: in tests
+// with several distributions the share of records below a result differs from
+// q by less than 0.015*sqrt(q*(1-q)), that is 0.75 % at the median and 0.15 % at
+// q = 0.99; a proof there is none. Another order of records or merges gives
+// another result within that error. For integers, ExactQuantile is exact.
 //
 // NaN and infinities are left out; the quantiles of nothing are NaN. Quantile
 // panics when a q is not between 0 and 1.
