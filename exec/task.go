@@ -169,6 +169,9 @@ func (t *task) takeInput() (progress bool, err error) {
 		if progress, err = w.Resume(); err != nil || t.blocked > 0 {
 			return progress, t.blame(t.root(), err)
 		}
+		if progress && t.root().delaying != nil {
+			t.startTime() // what was answered may let time move on
+		}
 	}
 	if t.held.batch != nil {
 		did, err := t.retryHeld()

@@ -68,7 +68,7 @@ type Edge struct {
 	// NewOutlet makes the producer's end for one task. owner maps a key group
 	// to a lane; it is nil unless the edge is ByKey.
 	NewOutlet func(lanes []Lane, owner []uint16, part Partition, inst *Instance) Outlet
-	codec     func() error // whether its records can be stored; asked by Validate
+	codecID   func() (string, error) // of its records; asked when all codecs are registered
 }
 
 // SourceSpec is a source without its record type.

@@ -101,7 +101,13 @@ func connect[T any](s Stream[T], to *Node, port int) *Edge {
 			return newOutlet[T](lanes, part, inst.Task.Index)
 		},
 	}
-	e.codec = codecCheck[T](s.g)
+	e.codecID = func() (string, error) {
+		c, err := CodecOf[T](s.g)
+		if err != nil {
+			return "", err
+		}
+		return c.ID(), nil
+	}
 	link(e)
 	return e
 }

@@ -68,11 +68,3 @@ func (g *Graph) lookupCodec(t reflect.Type) (any, bool) {
 // built from the type. The error names the type, and the field in it, that
 // can't be stored.
 func CodecOf[T any](g *Graph) (Codec[T], error) { return codecOf[T](g.lookupCodec) }
-
-// codecCheck defers CodecOf until Validate, when all codecs are registered.
-func codecCheck[T any](g *Graph) func() error {
-	return func() error {
-		_, err := CodecOf[T](g)
-		return err
-	}
-}

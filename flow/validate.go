@@ -73,7 +73,7 @@ func (g *Graph) checkNode(n *Node, report reporter) {
 			used[e.FromPort] = true
 		}
 		if e.Part != Forward {
-			if err := e.codec(); err != nil {
+			if _, err := e.codecID(); err != nil {
 				report(e.To, "its input records can't be stored in a checkpoint: %v", err)
 			}
 		}

@@ -1,0 +1,5 @@
+package exec_test
+
+import "runtime"
+
+func goexit() { runtime.Goexit() }
