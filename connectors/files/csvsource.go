@@ -92,7 +92,7 @@ func (s *csvSource[T]) layout(ctx context.Context, split flow.Split) (l csvLayou
 	if err != nil {
 		return l, err
 	}
-	p.begin, p.whole = 0, true
+	p.begin, p.end, p.whole = 0, p.id.size, true
 	t, err := openText(ctx, p.split(), nil, &s.opts)
 	if err != nil {
 		return l, err

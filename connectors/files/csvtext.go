@@ -105,6 +105,7 @@ func (c *csvText) passPlain(target int64) bool {
 // is in quotes depends on all that comes before it.
 func csvRanges(ctx context.Context, c *csvText, size int64) ([]piece, error) {
 	whole := c.piece
+	size = max(size, minRange)
 	count := int64(len(whole.ranges(size)))
 	var parts []piece
 	begin := int64(0)

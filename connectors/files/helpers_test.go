@@ -168,3 +168,19 @@ func list(t testing.TB, dir string) []string {
 	}
 	return names
 }
+
+func splitCount[T any](t testing.TB, src flow.Source[T]) int {
+	t.Helper()
+	splits, err := src.Splits(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, s := range splits {
+		if seen[s.ID] {
+			t.Errorf("two splits have the ID %q", s.ID)
+		}
+		seen[s.ID] = true
+	}
+	return len(splits)
+}

@@ -155,9 +155,13 @@ func (s *fileSet) visit(fsys env.FS, name string, visit func(env.File, piece) er
 	return visit(f, piece{path: name, id: id, codec: c, end: id.size, whole: true})
 }
 
+// minRange keeps a byte order mark in one range with the line it stands before.
+const minRange = 4
+
 // ranges divides a plain file into ranges of about size bytes, the last of
 // which is not much smaller than the others.
 func (p piece) ranges(size int64) []piece {
+	size = max(size, minRange)
 	count := (p.id.size + size/2) / size
 	if p.codec != codecPlain || count < 2 {
 		return []piece{p}

@@ -73,7 +73,11 @@ func (p piece) split() flow.Split {
 	if !p.whole {
 		name += ":" + strconv.FormatInt(p.begin, 10) + "-" + strconv.FormatInt(p.end, 10)
 	}
-	b := []byte{payloadVersion, byte(p.codec)}
+	whole := byte(0)
+	if p.whole {
+		whole = 1
+	}
+	b := []byte{payloadVersion, byte(p.codec), whole}
 	b = appendIdentity(b, p.id)
 	b = binary.AppendUvarint(b, uint64(p.begin))
 	b = binary.AppendUvarint(b, uint64(p.end))
@@ -84,12 +88,12 @@ const payloadVersion, positionVersion = 1, 1
 
 func parsePiece(s flow.Split) (piece, error) {
 	b := s.Payload
-	if len(b) < 2 || b[0] != payloadVersion || b[1] > byte(codecZstd) {
+	if len(b) < 3 || b[0] != payloadVersion || b[1] > byte(codecZstd) {
 		return piece{}, fmt.Errorf("open split %q: its payload is none of this package", s.ID)
 	}
-	p := piece{codec: codec(b[1])}
+	p := piece{codec: codec(b[1]), whole: b[2] == 1}
 	var err error
-	if p.id, b, err = takeIdentity(b[2:]); err != nil {
+	if p.id, b, err = takeIdentity(b[3:]); err != nil {
 		return piece{}, fmt.Errorf("open split %q: %w", s.ID, err)
 	}
 	begin, n := binary.Uvarint(b)

@@ -148,22 +148,20 @@ func (t *text) checkEnd() error {
 		return fmt.Errorf("read %s: the file changed while it was read: it ends at byte %d instead of %d: %w",
 			t.path, end, t.piece.id.size, io.ErrUnexpectedEOF)
 	}
-	if t.opts.allowChanged {
-		return nil
-	}
 	return t.checkUnchanged()
 }
 
 // checkUnchanged is also called at the end of a range, which may be far from
 // the end of the file.
 func (t *text) checkUnchanged() error {
-	info, err := t.file.Stat()
-	if err != nil {
-		return fmt.Errorf("read %s: %w", t.path, err)
+	if t.opts.allowChanged {
+		return nil
 	}
-	now := t.piece.id
-	now.size, now.mtime = info.Size(), info.ModTime().UnixNano()
-	if err := now.changedFrom(t.piece.id); err != nil && !t.opts.allowChanged {
+	now, _, err := examine(t.file)
+	if err == nil {
+		err = now.changedFrom(t.piece.id)
+	}
+	if err != nil {
 		return fmt.Errorf("read %s: %w", t.path, err)
 	}
 	return nil
