@@ -7,6 +7,7 @@ GO       ?= go
 FUZZTIME ?= 30s
 SEEDS    ?= 200
 OPS      ?= 100000000
+SUITE    ?= pipeline
 # Nothing here needs C, save the race detector; one setting for all shares the build cache.
 export CGO_ENABLED = 0
 
@@ -66,5 +67,8 @@ sim: ## run SEEDS (200) seeds of the simulation
 bench: ## measure everything against hand-written twins
 	$(GO) run ./cmd/bench all
 
-profile: ## profile the benchmark jobs into profiles/
-	$(GO) run ./cmd/bench profile
+profile: ## profile one SUITE of the benchmark (pipeline) into out/
+	@mkdir -p bin out
+	$(GO) build -o bin/bench ./cmd/bench
+	bin/bench -rounds 3 -cpuprofile out/$(SUITE)-cpu.pprof -memprofile out/$(SUITE)-mem.pprof $(SUITE)
+	$(GO) tool pprof -top -nodecount 30 bin/bench out/$(SUITE)-cpu.pprof

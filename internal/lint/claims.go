@@ -69,7 +69,7 @@ func testNames(t *Tree) map[string]bool {
 			continue
 		}
 		for _, d := range f.Go.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && testName.MatchString(fn.Name.Name) {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && testName.MatchString(fn.Name.Name) && fn.Name.Name != "TestMain" {
 				names[f.Dir()+"."+fn.Name.Name] = true
 			}
 		}

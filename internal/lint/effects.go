@@ -36,6 +36,8 @@ var doorways = []struct {
 	{"buffers/waiter.go", []effect{clock}, "how a real worker sleeps; a simulated one never comes here"},
 	{"internal/cores", []effect{clock, files}, "shares the machine's cores with other processes, which no simulation holds"},
 	{"exec", []effect{logging}, "it acts, so it tells what it did"},
+	{"flow/async.go", []effect{clock}, "limits a call to something outside, which takes as long as it takes"},
+	{"connectors/files", []effect{clock}, "begins a new part after a time; which record is in which part is no result"},
 	{"connectors/generate", []effect{clock}, "paces its records by the wall clock, as a source outside would"},
 	{"cmd/...", []effect{goroutines, clock, files, randomness, logging}, "programs: they are outside"},
 	{"examples/...", []effect{goroutines, clock, files, randomness, logging}, "programs: they are outside"},

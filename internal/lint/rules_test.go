@@ -174,6 +174,7 @@ func textCases() []planted {
 	return []planted{
 		{"a claim without proof", "claims", "docs/claims.md", row("fast | here | surely"), "docs/claims.md:8", "no proof"},
 		{"a test that is not there", "claims", "docs/claims.md", row("fast | here | `flow.TestGone`"), "docs/claims.md:8", "is no test"},
+		{"a helper of a test", "claims", "flow/flow_test.go", source("flow", "", "func Testify() {}"), "docs/claims.md:7", "is no test"},
 		{"a suite that is not there", "claims", "docs/claims.md", row("fast | here | `bench: gone/x`"), "docs/claims.md:8", "no suite"},
 		{"a row of another shape", "claims", "docs/claims.md", row("fast | here"), "docs/claims.md:8", "2 cells"},
 		{"no claims", "claims", "docs/claims.md", "# What holds\n", "docs/claims.md", "no table"},
