@@ -64,22 +64,23 @@ func (r *Ring[T]) init(capacity int, start uint64) {
 func (r *Ring[T]) TryPush(v T) bool {
 	seq := r.writeSeq.Load()
 	if seq-r.readSeqSeen > r.mask {
-		at(loadReadSeq)
+		at(load, &r.readSeq)
 		r.readSeqSeen = r.readSeq.Load()
 		if seq-r.readSeqSeen > r.mask {
 			return false
 		}
 	}
-	at(writeSlot)
-	r.slots[seq&r.mask] = v
-	at(storeWriteSeq)
+	slot := &r.slots[seq&r.mask]
+	at(store, slot)
+	*slot = v
+	at(store, &r.writeSeq)
 	r.writeSeq.Store(seq + 1)
 	return true
 }
 
 // Free is the number of elements that can be pushed now. Producer.
 func (r *Ring[T]) Free() int {
-	at(loadReadSeq)
+	at(load, &r.readSeq)
 	r.readSeqSeen = r.readSeq.Load()
 	return len(r.slots) - int(r.writeSeq.Load()-r.readSeqSeen)
 }
@@ -94,7 +95,7 @@ func (r *Ring[T]) TryPop() (T, bool) {
 
 // Look finds what was pushed until now and returns writeSeq. Consumer.
 func (r *Ring[T]) Look() uint64 {
-	at(loadWriteSeq)
+	at(load, &r.writeSeq)
 	r.writeSeqSeen = r.writeSeq.Load()
 	return r.writeSeqSeen
 }
@@ -108,12 +109,12 @@ func (r *Ring[T]) PopSeen() (v T, ok bool) {
 		return v, false
 	}
 	slot := &r.slots[seq&r.mask]
-	at(readSlot)
+	at(load, slot)
 	v = *slot
-	at(clearSlot)
+	at(store, slot)
 	var zero T
 	*slot = zero // or what it points to would stay reachable for a whole turn
-	at(storeReadSeq)
+	at(store, &r.readSeq)
 	r.readSeq.Store(seq + 1)
 	return v, true
 }
@@ -126,8 +127,9 @@ func (r *Ring[T]) Peek() (*T, bool) {
 	if seq == r.writeSeqSeen {
 		return nil, false
 	}
-	at(readSlot)
-	return &r.slots[seq&r.mask], true
+	slot := &r.slots[seq&r.mask]
+	at(load, slot)
+	return slot, true
 }
 
 // Range visits the elements at positions [from, to) in place, oldest first,
@@ -141,8 +143,9 @@ func (r *Ring[T]) Range(from, to uint64) iter.Seq2[uint64, *T] {
 	}
 	return func(visit func(uint64, *T) bool) {
 		for seq := from; seq != to; seq++ {
-			at(readSlot)
-			if !visit(seq, &r.slots[seq&r.mask]) {
+			slot := &r.slots[seq&r.mask]
+			at(load, slot)
+			if !visit(seq, slot) {
 				return
 			}
 		}

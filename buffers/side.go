@@ -69,15 +69,15 @@ func (s *side) publishMark(m Mark) {
 		invariant.Fail("mark %d published after mark %d", m.ID, last)
 	}
 	w := &s.marks[m.ID%Window]
-	at(storeSide)
+	at(store, &w.id)
 	w.id.Store(0)
-	at(storeSide)
+	at(store, &w.barrierSeq)
 	w.barrierSeq.Store(m.BarrierSeq)
-	at(storeSide)
+	at(store, &w.ringSeq)
 	w.ringSeq.Store(m.RingSeq)
-	at(storeSide)
+	at(store, &w.id)
 	w.id.Store(m.ID)
-	at(storeSide)
+	at(store, &s.newest)
 	s.newest.Store(m.ID)
 }
 
@@ -85,14 +85,14 @@ func (s *side) publishMark(m Mark) {
 func (s *side) publishEnd(seq uint64) {
 	invariant.Check(s.endSeq.Load() == 0, "end of data published twice")
 	invariant.Check(seq+1 != 0, "end of data at the last position there is")
-	at(storeSide)
+	at(store, &s.endSeq)
 	s.endSeq.Store(seq + 1)
 }
 
 // publishClosed publishes that nothing follows at all. Producer.
 func (s *side) publishClosed() {
 	invariant.Check(s.endSeq.Load() != 0, "closed before its end of data")
-	at(storeSide)
+	at(store, &s.closed)
 	s.closed.Store(true)
 }
 
@@ -105,7 +105,7 @@ func (s *side) end() (seq uint64, ok bool) {
 // ack tells the producer that its end of data was dealt with. Consumer.
 func (s *side) ack() {
 	invariant.Check(s.endSeq.Load() != 0, "end of data acked before it was published")
-	at(storeSide)
+	at(store, &s.acked)
 	s.acked.Store(true)
 }
 
@@ -127,11 +127,11 @@ func (s *Sight) Marks() []Mark { return s.marks[:s.count] }
 // so whoever sees the element first and the marks second has seen both. The end
 // of data and closed come before the marks for the same reason.
 func (s *side) look(seen *Sight, after uint64) {
-	at(loadSide)
+	at(load, &s.endSeq)
 	seen.EndSeq, seen.Ended = s.end()
-	at(loadSide)
+	at(load, &s.closed)
 	seen.Closed = s.closed.Load()
-	at(loadSide)
+	at(load, &s.newest)
 	newest := s.newest.Load()
 	if newest <= after {
 		return
@@ -150,16 +150,15 @@ func (s *side) look(seen *Sight, after uint64) {
 // read returns mark id, or false if it is not there: never published, or
 // replaced, even while it is being read. In no case does the reader wait.
 func (w *markWords) read(id uint64) (m Mark, ok bool) {
-	at(loadSide)
+	at(load, &w.id)
 	if w.id.Load() != id {
 		return Mark{}, false
 	}
-	at(loadSide)
+	at(load, &w.barrierSeq)
 	m.BarrierSeq = w.barrierSeq.Load()
-	at(loadSide)
+	at(load, &w.ringSeq)
 	m.RingSeq = w.ringSeq.Load()
-	at(loadSide)
 	m.ID = id
-	at(loadSide)
+	at(load, &w.id)
 	return m, w.id.Load() == id
 }

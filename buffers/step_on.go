@@ -2,39 +2,30 @@
 
 package buffers
 
-// step names an access to memory that both sides share. Only builds with the
-// tags race or invariants stop at them.
-type step string
+// step is an access to memory that both sides share. Only builds with the tags
+// race or invariants stop at them.
+type step uint8
 
 const (
-	loadReadSeq   step = "load readSeq"
-	loadWriteSeq  step = "load writeSeq"
-	writeSlot     step = "write slot"
-	readSlot      step = "read slot"
-	clearSlot     step = "clear slot"
-	storeWriteSeq step = "store writeSeq"
-	storeReadSeq  step = "store readSeq"
-	loadSide      step = "load side word"
-	storeSide     step = "store side word"
-	loadParked    step = "load parked"
-	storeParked   step = "store parked"
-	swapParked    step = "swap parked"
+	load  step = iota
+	store      // or a swap
 )
 
 // explorer stands in for the machine: it decides which thread goes on before
 // each access to shared memory, and is the kernel of those who sleep. Only
 // tests have one.
 type explorer interface {
-	at(step)
+	at(s step, word any)
 	sleep(w *Waiter) // if parked is 1: until wake
 	wake(w *Waiter)
 }
 
 var exploring explorer // set before the threads of a test start, or never
 
-func at(s step) {
+// at announces the next access, to what word points to.
+func at(s step, word any) {
 	if exploring != nil {
-		exploring.at(s)
+		exploring.at(s, word)
 	}
 }
 

@@ -85,13 +85,13 @@ func (w *Waiter) Spin() bool {
 // Prepare announces that the owner is going to park. It must look once more for
 // something to do before it does. Owner.
 func (w *Waiter) Prepare() {
-	at(storeParked)
+	at(store, &w.parked)
 	w.parked.Store(1)
 }
 
 // Cancel takes Prepare back. Owner.
 func (w *Waiter) Cancel() {
-	at(storeParked)
+	at(store, &w.parked)
 	w.parked.Store(0)
 }
 
@@ -105,18 +105,18 @@ func (w *Waiter) Park(timeout time.Duration) (woken bool) {
 	if w.parked.Load() == 1 { // only to save the system call
 		w.sleep(timeout)
 	}
-	at(swapParked)
+	at(store, &w.parked)
 	return w.parked.Swap(0) == 0
 }
 
 // Wake ends the sleep of the owner, now or if it has only announced it. It is one
 // load if there is none. Anybody, after making visible what the owner is to see.
 func (w *Waiter) Wake() {
-	at(loadParked)
+	at(load, &w.parked)
 	if w.parked.Load() == 0 {
 		return
 	}
-	at(swapParked)
+	at(store, &w.parked)
 	if w.parked.CompareAndSwap(1, 0) {
 		w.wake()
 	}
