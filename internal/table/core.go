@@ -1,7 +1,6 @@
 package table
 
 import (
-	"math/bits"
 	"unsafe"
 
 	"github.com/tailrace-io/tailrace/internal/invariant"
@@ -62,6 +61,11 @@ type rows interface {
 	adopt(s, old *segment, row unsafe.Pointer)
 	// forget is called before a row goes.
 	forget(s *segment, row unsafe.Pointer)
+
+	layout() uint8
+	identity() uint64
+	appendRow(dst []byte, s *segment, row unsafe.Pointer) ([]byte, error)
+	appendKey(dst []byte, s *segment, row unsafe.Pointer) ([]byte, error)
 }
 
 // core is the part of a Table that does not know its types.
@@ -71,19 +75,23 @@ type core struct {
 	shift uint   // below 64
 	first uint64
 
-	rows    rows
-	stride  uintptr // of a row
-	heap    *heap   // apart, so that a lost table can be cleaned up after
-	unitLog uint8   // log2 of the slots in a heap unit
-	maxLog  uint8
-	groups  int
-	lo, hi  int // owned key groups
-	live    int
+	rows     rows
+	stride   uintptr // of a row
+	heap     *heap   // apart, so that a lost table can be cleaned up after
+	unitLog  uint8   // log2 of the slots in a heap unit
+	maxLog   uint8
+	pageSize uint8 // log2 of the slots of a page
+	groups   int
+	lo, hi   int // owned key groups
+	live     int
 
 	segs  []*[segsPerBlock]segment // headers; blocks, since one big slice would be copied
 	nsegs uint32
 	// Segment 0 is shared by all key groups that never had a row.
+
 	freezer
+	keyBuf []byte // the key of a deleted row
+	logErr error  // of the codec of a deleted key
 }
 
 const segsPerBlock = 256
@@ -94,8 +102,8 @@ var emptyMemory [8 + maxInlineRow]byte
 
 func (c *core) seg(id uint32) *segment { return &c.segs[id/segsPerBlock][id%segsPerBlock] }
 
-func (c *core) init(groups, lo, hi int, src SlabSource, stride uintptr, r rows) {
-	c.rows, c.stride = r, stride
+func (c *core) init(groups, lo, hi int, src SlabSource, stride uintptr, pageSize uint8, r rows) {
+	c.rows, c.stride, c.pageSize = r, stride, pageSize
 	c.groups, c.lo, c.hi = groups, lo, hi
 	c.unitLog = minLog
 	for uintptr(1)<<c.unitLog*(stride+1) < uintptr(minUnit) {
@@ -342,21 +350,3 @@ func (c *core) nextSegment(pos uint64) (s *segment, after uint64) {
 func (c *core) span() (from, to uint64) {
 	return c.first << c.shift, (c.first + uint64(len(c.dir))) << c.shift
 }
-
-// tagWord returns the tags of slots 8*w to 8*w+7, slot 8*w in the highest byte
-// of the result on a little-endian machine.
-func tagWord(base unsafe.Pointer, w int) uint64 {
-	return *(*uint64)(unsafe.Add(base, -8*(w+1)))
-}
-
-// spread puts a tag into all eight bytes of a word.
-func spread(g tag) uint64 { return uint64(g) * 0x0101010101010101 }
-
-// nonZeroBytes has bit 7 of each byte set that is not zero in w.
-func nonZeroBytes(w uint64) uint64 {
-	const low = 0x7f7f7f7f7f7f7f7f
-	return (w&low + low | w) &^ low
-}
-
-// lowestByte returns the index of the lowest byte that is marked.
-func lowestByte(m uint64) int { return bits.TrailingZeros64(m) >> 3 }

@@ -116,13 +116,13 @@ func (t *Table[K, V]) findEncoded(d *slot, h uint64, key []byte) (uint32, *V) {
 	return 0, nil
 }
 
-func (t *Table[K, V]) insertEncoded(h uint64, key []byte) *V {
+func (t *Table[K, V]) insertEncoded(h uint64, key []byte) (uint32, *V) {
 	t.compactArena(h)
-	s, row, _ := t.claim(h)
+	s, row, i := t.claim(h)
 	r := (*encodedRow[V])(row)
 	*r = encodedRow[V]{low: uint32(h)}
 	r.off = t.addKey(s, key)
-	return &r.val
+	return i, &r.val
 }
 
 // compactArena drops dead bytes when they are half of an arena that is about
@@ -142,4 +142,19 @@ func (t *Table[K, V]) compactArena(h uint64) {
 		}
 	}
 	t.heap.release(old.keys.mem)
+}
+
+func (t *encodedTable[K, V]) layout() uint8 { return uint8(t.kind) }
+
+func (t *encodedTable[K, V]) identity() uint64 { return t.typeID }
+
+func (t *encodedTable[K, V]) appendRow(dst []byte, s *segment, row unsafe.Pointer) ([]byte, error) {
+	dst, _ = t.appendKey(dst, s, row)
+	return appendMemory(dst, unsafe.Pointer(&(*encodedRow[V])(row).val), unsafe.Sizeof(*new(V))), nil
+}
+
+func (t *encodedTable[K, V]) appendKey(dst []byte, s *segment, row unsafe.Pointer) ([]byte, error) {
+	off := (*encodedRow[V])(row).off
+	_, size := s.keys.at(off)
+	return appendMemory(dst, unsafe.Add(s.keys.base, off), uintptr(size)), nil
 }

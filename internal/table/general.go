@@ -1,7 +1,9 @@
 package table
 
 import (
+	"fmt"
 	"math/bits"
+	"reflect"
 	"unsafe"
 )
 
@@ -89,11 +91,34 @@ func (t *Table[K, V]) findGeneral(d *slot, h uint64, k K) (uint32, *V) {
 	return 0, nil
 }
 
-func (t *Table[K, V]) insertGeneral(h uint64, k K) *V {
-	_, row, _ := t.claim(h)
+func (t *Table[K, V]) insertGeneral(h uint64, k K) (uint32, *V) {
+	_, row, i := t.claim(h)
 	r := (*generalRow)(row)
 	*r = generalRow{hash: h, ref: t.pairs.add()}
 	p := t.pairs.get(r.ref)
 	p.key = k
-	return &p.val
+	return i, &p.val
+}
+
+func (t *generalTable[K, V]) layout() uint8 { return uint8(t.kind) }
+
+func (t *generalTable[K, V]) identity() uint64 { return t.typeID }
+
+func (t *generalTable[K, V]) appendRow(dst []byte, s *segment, row unsafe.Pointer) ([]byte, error) {
+	dst, err := t.appendKey(dst, s, row)
+	if err != nil {
+		return dst, err
+	}
+	if dst, err = t.value.Append(dst, &t.pairs.get((*generalRow)(row).ref).val); err != nil {
+		err = fmt.Errorf("encode a %s: %w", reflect.TypeFor[V](), err)
+	}
+	return dst, err
+}
+
+func (t *generalTable[K, V]) appendKey(dst []byte, _ *segment, row unsafe.Pointer) ([]byte, error) {
+	dst, err := t.key.Append(dst, &t.pairs.get((*generalRow)(row).ref).key)
+	if err != nil {
+		err = fmt.Errorf("encode a key %s: %w", reflect.TypeFor[K](), err)
+	}
+	return dst, err
 }

@@ -35,3 +35,15 @@ func (t *Table[K, V]) findInline(d *slot, h uint64, k K) (uint32, *V) {
 	}
 	return 0, nil
 }
+
+func (t *inlineTable[K, V]) layout() uint8 { return uint8(t.kind) }
+
+func (t *inlineTable[K, V]) identity() uint64 { return t.typeID }
+
+func (t *inlineTable[K, V]) appendRow(dst []byte, _ *segment, row unsafe.Pointer) ([]byte, error) {
+	return appendMemory(dst, row, unsafe.Sizeof(inlineRow[K, V]{})), nil
+}
+
+func (t *inlineTable[K, V]) appendKey(dst []byte, _ *segment, row unsafe.Pointer) ([]byte, error) {
+	return appendMemory(dst, unsafe.Pointer(&(*inlineRow[K, V])(row).key), unsafe.Sizeof(*new(K))), nil
+}

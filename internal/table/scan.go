@@ -83,10 +83,3 @@ func (t *Table[K, V]) All() iter.Seq2[K, *V] {
 		}
 	}
 }
-
-// Clear removes all rows and gives their memory back.
-func (t *Table[K, V]) Clear() {
-	t.heap.close()
-	t.reset()
-	t.pairs = pairs[K, V]{}
-}

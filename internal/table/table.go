@@ -7,14 +7,6 @@ import (
 	"github.com/tailrace-io/tailrace/internal/invariant"
 )
 
-// Codec turns values of one type into bytes and back. Append appends the
-// encoding of v to dst; Decode reads one from the start of src into a zero v
-// and returns how many bytes it took. src is lent for the call.
-type Codec[T any] struct {
-	Append func(dst []byte, v *T) ([]byte, error)
-	Decode func(src []byte, v *T) (int, error)
-}
-
 // Config says what a table is to be. Its zero value works: one key group, no
 // limit of memory.
 type Config[K comparable, V any] struct {
@@ -48,6 +40,8 @@ type Table[K comparable, V any] struct {
 	pairs   pairs[K, V]        // of general rows
 	key     Codec[K]
 	value   Codec[V]
+	typeID  uint64
+	loaded  inlineRow[K, V] // the row that Load is reading
 	cleanup runtime.Cleanup
 }
 
@@ -80,10 +74,12 @@ func New[K comparable, V any](cfg Config[K, V]) *Table[K, V] {
 	}
 	invariant.Check(cfg.Groups&(cfg.Groups-1) == 0 && cfg.Groups <= MaxGroups, "%d key groups: not a power of two up to %d", cfg.Groups, MaxGroups)
 	invariant.Check(0 <= cfg.Lo && cfg.Lo < cfg.Hi && cfg.Hi <= cfg.Groups, "key groups [%d, %d) of %d", cfg.Lo, cfg.Hi, cfg.Groups)
-	t := &Table[K, V]{hash: hash, same: sameKeys[K](), key: cfg.Key, value: cfg.Value}
+	t := &Table[K, V]{hash: hash, same: sameKeys[K](), key: keyCodec(cfg.Key), value: cfg.Value.or()}
 	var stride uintptr
 	var r rows
 	t.kind, t.keys = kindOf[K, V]()
+	t.typeID = typeID[K, V](t.kind)
+	pageSize := uint8(6)
 	switch t.kind {
 	case inlineRows:
 		stride, r = unsafe.Sizeof(inlineRow[K, V]{}), (*inlineTable[K, V])(t)
@@ -91,9 +87,10 @@ func New[K comparable, V any](cfg Config[K, V]) *Table[K, V] {
 		stride, r = unsafe.Sizeof(encodedRow[V]{}), (*encodedTable[K, V])(t)
 	case generalRows:
 		stride, r = unsafe.Sizeof(generalRow{}), (*generalTable[K, V])(t)
+		pageSize = 4 // codecs are slow: shorter steps
 	}
-	t.core.init(cfg.Groups, cfg.Lo, cfg.Hi, cfg.Slabs, stride, r)
-	t.cleanup = runtime.AddCleanup(t, (*heap).close, t.heap)
+	t.core.init(cfg.Groups, cfg.Lo, cfg.Hi, cfg.Slabs, stride, pageSize, r)
+	t.cleanup = runtime.AddCleanup(t, (*heap).close, t.core.heap)
 	return t
 }
 
@@ -193,7 +190,8 @@ func (t *Table[K, V]) findSlow(h uint64, k K) (i uint32, v *V) {
 func (t *Table[K, V]) editSlow(h uint64, k K) *V {
 	i, v := t.findSlow(h, k)
 	if v == nil {
-		return t.insert(h, k)
+		_, v = t.insert(h, k)
+		return v
 	}
 	d := &t.dir[t.index(h)]
 	if *tagAt(d.base, i)&t.cur == 0 {
@@ -202,18 +200,34 @@ func (t *Table[K, V]) editSlow(h uint64, k K) *V {
 	return v
 }
 
-// insert adds a key that is not there.
-func (t *Table[K, V]) insert(h uint64, k K) *V {
+// insert adds a key that is not there, and returns its slot.
+func (t *Table[K, V]) insert(h uint64, k K) (i uint32, v *V) {
 	switch t.kind {
 	case inlineRows:
-		_, row, _ := t.claim(h)
+		_, row, i := t.claim(h)
 		r := (*inlineRow[K, V])(row)
 		*r = inlineRow[K, V]{key: k}
-		return &r.val
+		return i, &r.val
 	case encodedRows:
 		return t.insertEncoded(h, t.encodeKey(&k))
 	}
 	return t.insertGeneral(h, k)
+}
+
+// Clear removes all rows and gives their memory back. It takes constant time,
+// unless a view has pages of the table to encode: then it encodes them all.
+func (t *Table[K, V]) Clear() {
+	if t.view.active {
+		for id := range t.nsegs {
+			t.finish(t.seg(id))
+		}
+	}
+	if t.tracked && t.live > 0 {
+		t.deleted.appendCleared(uint32(t.lo), t.hi-t.lo)
+	}
+	t.heap.close()
+	t.reset()
+	t.pairs = pairs[K, V]{}
 }
 
 // Len returns the number of keys.
