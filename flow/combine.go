@@ -14,9 +14,11 @@ type partial[K comparable, A any] struct {
 }
 
 const (
-	// combineSlots is the size of a producer's table: small enough for the
-	// second-level cache with accumulators of a few words.
+	// combineSlots is the first size of a producer's table: small enough for
+	// the second-level cache with accumulators of a few words. Where the keys
+	// do not fit it grows, up to combineBytes.
 	combineSlots = 4096
+	combineBytes = 4 << 20
 	// combineWindow is how many records pass between two decisions whether
 	// combining is worth it.
 	combineWindow = 64 << 10
@@ -43,7 +45,7 @@ func combineBeforeExchange[K comparable, T, A, R any](e *Edge, k Keyed[K, T], a 
 		}
 		c := &combineOutlet[K, T, A, R]{key: k.key, hash: k.hash, agg: a, owner: owner, shift: groupShift(len(owner)), combining: true}
 		c.outlet = *newOutlet[partial[K, A]](lanes, ByKey, 0)
-		c.slots = make([]combineSlot[K, A], combineSlots)
+		c.resize(combineSlots)
 		return c
 	}
 }
@@ -54,11 +56,10 @@ type combineSlot[K comparable, A any] struct {
 	partial[K, A]
 }
 
-// combineOutlet is a direct-mapped table of accumulators in front of an
-// exchange: a record whose slot holds another key sends that one on. Where
-// few records meet their key (the table is too small for the keys there are),
-// it stops combining for a while and sends each record as an accumulator of
-// one.
+// combineOutlet is a table of accumulators in front of an exchange. A key has
+// two places; a record that finds other keys in both sends one of them on.
+// Where few records meet their key, the table grows; at its largest, it stops
+// combining for a while and sends each record as an accumulator of one.
 type combineOutlet[K comparable, T, A, R any] struct {
 	outlet[partial[K, A]]
 	key       func(*T) K
@@ -67,6 +68,7 @@ type combineOutlet[K comparable, T, A, R any] struct {
 	owner     []uint16
 	shift     uint
 	slots     []combineSlot[K, A]
+	mask      uint64
 	held      int
 	combining bool
 	seen, met int // in this window
@@ -87,8 +89,10 @@ func (o *combineOutlet[K, T, A, R]) OnBatch(_ int, b Batch) error {
 		rec := &in.Recs[i]
 		key := o.key(rec)
 		h := o.hash(&key)
-		s := &o.slots[h%combineSlots]
+		s := &o.slots[h&o.mask]
 		if s.used && s.hash == h && s.key == key {
+			o.met++
+		} else if s = o.second(s, h); s.used && s.hash == h && s.key == key {
 			o.met++
 		} else {
 			o.replace(s, h, key)
@@ -96,6 +100,20 @@ func (o *combineOutlet[K, T, A, R]) OnBatch(_ int, b Batch) error {
 		o.agg.Add(&s.acc, rec)
 	}
 	return nil
+}
+
+// second returns the place of a key that its first place does not hold: the
+// other one if it holds the key or the first is taken, else the first.
+func (o *combineOutlet[K, T, A, R]) second(first *combineSlot[K, A], h uint64) *combineSlot[K, A] {
+	if !first.used {
+		return first
+	}
+	return &o.slots[h&o.mask^1]
+}
+
+// resize makes an empty table.
+func (o *combineOutlet[K, T, A, R]) resize(slots int) {
+	o.slots, o.mask = make([]combineSlot[K, A], slots), uint64(slots-1)
 }
 
 // replace sends what s holds on and gives it to key.
@@ -146,16 +164,25 @@ func (o *combineOutlet[K, T, A, R]) room(h uint64) *partial[K, A] {
 	return &b.Recs[n]
 }
 
-// decide looks at the window that has passed: combining is worth it when at
-// least one record in eight met its key.
+// decide looks at the window that has passed: the table grows while more than
+// a quarter of the records did not meet their key, and combining is given up
+// when not even one in eight did.
 func (o *combineOutlet[K, T, A, R]) decide() {
-	if o.combining {
-		if o.met < o.seen/8 {
-			o.combining, o.skip = false, combineSkip
-			o.drain()
+	size := reflect.TypeFor[combineSlot[K, A]]().Size()
+	switch {
+	case o.combining && o.met >= o.seen/4*3: // it fits
+	case o.combining && 4*len(o.slots)*int(size) <= combineBytes:
+		o.drain()
+		o.resize(4 * len(o.slots))
+	case o.combining && o.met < o.seen/8:
+		o.drain()
+		o.slots = nil
+		o.combining, o.skip = false, combineSkip
+	case !o.combining:
+		if o.skip--; o.skip == 0 {
+			o.resize(combineSlots)
+			o.combining = true
 		}
-	} else if o.skip--; o.skip == 0 {
-		o.combining = true
 	}
 	o.seen, o.met = 0, 0
 }
