@@ -135,7 +135,7 @@ func (j *Job) makeLanes(e *planEdge, from *task, to []*task) []*lane {
 	lanes := make([]*lane, 0, len(to))
 	for _, consumer := range to {
 		l := newLane(capacity, func() flow.Batch { return e.NewBatch(e.part, j.opts.BatchSize) })
-		l.own, l.consumer, l.blocked = from.thread, consumer.thread, &from.blocked
+		l.own, l.consumer, l.blocked, l.trace = from.thread, consumer.thread, &from.blocked, j.env.Trace
 		lanes = append(lanes, l)
 		from.lanes = append(from.lanes, l)
 		consumer.feeds = append(consumer.feeds, l.link)
@@ -149,8 +149,8 @@ func (j *Job) makeLanes(e *planEdge, from *task, to []*task) []*lane {
 // linkCapacity divides the edge's budget of bytes over its links: a power of
 // two, at least 2 and at most 8 batches, since more than that gains nothing.
 func (j *Job) linkCapacity(e *planEdge) int {
-	if j.opts.ringCapacity > 0 {
-		return j.opts.ringCapacity
+	if j.env.RingCapacity > 0 {
+		return j.env.RingCapacity
 	}
 	links := e.from.parallelism * e.to.parallelism
 	if e.part == flow.Forward {
@@ -164,8 +164,8 @@ func (j *Job) linkCapacity(e *planEdge) int {
 
 // pumpDepth is how many batches a reader may be ahead of its task.
 func (j *Job) pumpDepth() int {
-	if j.opts.ringCapacity > 0 {
-		return j.opts.ringCapacity
+	if j.env.RingCapacity > 0 {
+		return j.env.RingCapacity
 	}
 	return 4
 }

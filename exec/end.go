@@ -44,6 +44,9 @@ func (t *task) endInput(in *input) error {
 	}
 	in.finish()
 	t.inputsChanged()
+	if trace := t.job.env.Trace; trace != nil && t.state == Running {
+		trace("input ended before the others")
+	}
 	return nil
 }
 

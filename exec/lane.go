@@ -23,6 +23,7 @@ type lane struct {
 	ended    bool
 	closed   bool
 	blocked  *int // lanes of the task with elements that wait; nil for a pump's
+	trace    func(event string)
 	// told is the last watermark sent, idle whether the last event was idle.
 	told flow.Time
 	idle bool
@@ -55,8 +56,13 @@ func (l *lane) emit(e element) {
 		l.wake()
 		return
 	}
-	if len(l.waiting) == 0 && l.blocked != nil {
-		*l.blocked++
+	if len(l.waiting) == 0 {
+		if l.blocked != nil {
+			*l.blocked++
+		}
+		if l.trace != nil {
+			l.trace("ring full")
+		}
 	}
 	l.waiting = append(l.waiting, e)
 }

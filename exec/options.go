@@ -43,9 +43,6 @@ type Options struct {
 	Logger *slog.Logger
 	// Observer is told of every state transition.
 	Observer Observer
-
-	// ringCapacity overrides the capacity of every ring, for tests.
-	ringCapacity int
 }
 
 // Observer is told what happens to a job. Its methods are called from several

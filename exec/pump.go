@@ -109,7 +109,7 @@ func newPump(s *source, fixed *int) *pump {
 	p.reader = splitReader{ctx: t.job.ctx, spec: s.node.Source, pool: s.pool, fixed: fixed, drawn: &s.drawn}
 	p.lane = newLane(t.job.pumpDepth(), func() flow.Batch { return s.node.Source.NewBatch(t.job.opts.BatchSize) })
 	p.thread = &thread{job: t.job, name: s.node.Name + " reader", steppers: []stepper{p}, alive: 1}
-	p.lane.own, p.lane.consumer = p.thread, t.thread
+	p.lane.own, p.lane.consumer, p.lane.trace = p.thread, t.thread, t.job.env.Trace
 	in := &input{link: p.lane.link, producer: p.thread, own: t.thread, wm: flow.MinTime}
 	t.inputs = append(t.inputs, in)
 	s.enter(p)

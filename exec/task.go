@@ -257,6 +257,9 @@ func (t *task) process(in *input, b flow.Batch) error {
 	err := t.root().OnBatch(port, b)
 	if err == flow.ErrPending {
 		t.held = heldBatch{batch: b, from: in}
+		if trace := t.job.env.Trace; trace != nil {
+			trace("batch held")
+		}
 		return nil
 	}
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Env is what the engine may use of the outside world. All fields are set.
+// Env is what the engine may use of the outside world. All fields are set but
+// those that say otherwise.
 type Env struct {
 	Clock  Clock
 	FS     FS
@@ -23,6 +24,12 @@ type Env struct {
 	// Rand returns the random stream of that name: one stream for each
 	// purpose, so that a new use of randomness leaves the others as they were.
 	Rand func(stream string) *rand.Rand
+	// RingCapacity is the capacity of every ring, a power of two, in tests that
+	// want full ones; 0 leaves it to the engine.
+	RingCapacity int
+	// Trace is told of events that tests count: rare ones, never one for each
+	// batch. It is called on the goroutine of a task; nil in production.
+	Trace func(event string)
 }
 
 // Clock tells the time. Its methods are safe for concurrent use.
