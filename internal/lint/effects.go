@@ -34,7 +34,7 @@ var doorways = []struct {
 }{
 	{"internal/env", []effect{goroutines, clock, files, randomness}, "it is the door that everybody else goes through"},
 	{"buffers/waiter.go", []effect{clock}, "how a real worker sleeps; a simulated one never comes here"},
-	{"internal/cores", []effect{clock, files}, "shares the machine's cores with other processes, which no simulation holds"},
+	{"internal/cores", []effect{files}, "reads which cores the machine and its control group allow"},
 	{"exec", []effect{logging}, "it acts, so it tells what it did"},
 	{"flow/async.go", []effect{clock}, "limits a call to something outside, which takes as long as it takes"},
 	{"connectors/files", []effect{clock}, "begins a new part after a time; which record is in which part is no result"},
