@@ -103,7 +103,7 @@ func (f framedCoding) append(dst []byte, p unsafe.Pointer, _ int) ([]byte, error
 		return nil, err
 	}
 	n := len(dst) - start - frameBytes
-	if n < 0 || n > math.MaxUint32 {
+	if n < 0 || uint64(n) > math.MaxUint32 {
 		return nil, fmt.Errorf("codec %q appended %d bytes", f.codec.ID(), n)
 	}
 	binary.LittleEndian.PutUint32(dst[start:], uint32(n))

@@ -2,6 +2,7 @@ package flow
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -34,9 +35,8 @@ func (m *mapCoding) append(dst []byte, p unsafe.Pointer, depth int) ([]byte, err
 	if v.Len() == 0 {
 		return dst, nil
 	}
-	type entry struct{ from, mid, to int }
 	var (
-		entries = make([]entry, 0, v.Len())
+		entries = make([]mapEntry, 0, v.Len())
 		key     = reflect.New(m.typ.Key())
 		value   = reflect.New(m.typ.Elem())
 		buf     []byte
@@ -45,7 +45,7 @@ func (m *mapCoding) append(dst []byte, p unsafe.Pointer, depth int) ([]byte, err
 	for it := v.MapRange(); it.Next(); {
 		key.Elem().SetIterKey(it)
 		value.Elem().SetIterValue(it)
-		e := entry{from: len(buf)}
+		e := mapEntry{from: len(buf)}
 		if buf, err = m.key.append(buf, key.UnsafePointer(), depth+1); err != nil {
 			return nil, err
 		}
@@ -54,18 +54,42 @@ func (m *mapCoding) append(dst []byte, p unsafe.Pointer, depth int) ([]byte, err
 			return nil, err
 		}
 		e.to = len(buf)
+		e.prefix = prefixOf(buf[e.from:e.mid])
 		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, func(a, b entry) int { // NaN keys are many: their values decide
-		if c := bytes.Compare(buf[a.from:a.mid], buf[b.from:b.mid]); c != 0 {
-			return c
-		}
-		return bytes.Compare(buf[a.mid:a.to], buf[b.mid:b.to])
-	})
+	slices.SortFunc(entries, func(a, b mapEntry) int { return a.compare(&b, buf) })
 	for _, e := range entries {
 		dst = append(dst, buf[e.from:e.to]...)
 	}
 	return dst, nil
+}
+
+// mapEntry is where an entry lies in a buffer: key, then value.
+type mapEntry struct {
+	prefix        uint64 // the begin of the key, which mostly decides
+	from, mid, to int
+}
+
+// prefixOf compares as the first eight bytes of key do, shorter keys first.
+func prefixOf(key []byte) uint64 {
+	if len(key) >= 8 {
+		return binary.BigEndian.Uint64(key)
+	}
+	var first [8]byte
+	copy(first[:], key)
+	return binary.BigEndian.Uint64(first[:])
+}
+
+// compare orders entries by key, and those with the same, which is a NaN, by
+// value.
+func (a *mapEntry) compare(b *mapEntry, buf []byte) int {
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
+	}
+	if c := bytes.Compare(buf[a.from:a.mid], buf[b.from:b.mid]); c != 0 {
+		return c
+	}
+	return bytes.Compare(buf[a.mid:a.to], buf[b.mid:b.to])
 }
 
 func (m *mapCoding) decode(src []byte, p unsafe.Pointer, depth int) ([]byte, error) {

@@ -123,8 +123,6 @@ func (s *sliceCoding) make(n int) unsafe.Pointer {
 		return unsafe.Pointer(&struct{}{})
 	case s.pointers:
 		return reflect.MakeSlice(s.typ, n, n).UnsafePointer()
-	case size == 1:
-		return unsafe.Pointer(unsafe.SliceData(make([]byte, n)))
 	default: // words are aligned for everything, and half the price of reflection
 		return unsafe.Pointer(unsafe.SliceData(make([]uint64, (n*size+7)/8)))
 	}
