@@ -4,6 +4,7 @@ package buffers
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"testing"
 )
@@ -173,3 +174,37 @@ func popWith(r *Ring[int], order string) (v int, ok bool) {
 func popFreesFirst(r *Ring[int]) (int, bool) { return popWith(r, "frc") }
 func popClearsLast(r *Ring[int]) (int, bool) { return popWith(r, "rfc") }
 func popDirty(r *Ring[int]) (int, bool)      { return popWith(r, "rf") }
+
+// TestTheReducedSearchSeesEveryOutcome compares what the two extents of the
+// search can see: which operations succeeded, and what was left.
+func TestTheReducedSearchSeesEveryOutcome(t *testing.T) {
+	outcomes := func(e extent, capacity int) (seen map[string]bool, runs int) {
+		seen = make(map[string]bool)
+		runs = mustHold(t, "outcomes", func(func(string, ...any)) scene {
+			r := NewRing[int](capacity, 0)
+			var pushes, pops []bool
+			produce := func() {
+				for range 3 {
+					pushes = append(pushes, r.TryPush(1))
+				}
+			}
+			consume := func() {
+				for range 3 {
+					_, ok := r.TryPop()
+					pops = append(pops, ok)
+				}
+			}
+			finish := func() { seen[fmt.Sprint(pushes, pops, r.slots)] = true }
+			return scene{[]func(){produce, consume}, finish}
+		}, e)
+		return seen, runs
+	}
+	for _, capacity := range []int{1, 2, 4} {
+		all, runs := outcomes(everything, capacity)
+		some, fewer := outcomes(reduced, capacity)
+		t.Logf("capacity %d: %d outcomes in %d and in %d interleavings", capacity, len(all), runs, fewer)
+		if !maps.Equal(all, some) || fewer >= runs {
+			t.Errorf("all: %v\nreduced: %v", all, some)
+		}
+	}
+}

@@ -58,8 +58,13 @@ type branch struct {
 type run struct {
 	threads []*thread
 	current *thread
-	trace   []string
+	trace   []traced
 	failure string
+}
+
+type traced struct {
+	thread int
+	access access
 }
 
 type thread struct {
@@ -138,7 +143,12 @@ func (x *search) once(s script) string {
 	if r.failure == "" {
 		return ""
 	}
-	return r.failure + "\n\t" + strings.Join(r.trace, "\n\t")
+	var b strings.Builder
+	b.WriteString(r.failure)
+	for _, s := range r.trace {
+		fmt.Fprintf(&b, "\n\tthread %d: %s", s.thread, s.access)
+	}
+	return b.String()
 }
 
 // commuting returns those barred at b that are still so after its step.
@@ -196,7 +206,7 @@ func (r *run) start(name int, body func()) {
 }
 
 func (r *run) step(t *thread) {
-	r.trace = append(r.trace, fmt.Sprintf("thread %d: %s", t.name, t.pending))
+	r.trace = append(r.trace, traced{t.name, t.pending})
 	r.current = t
 	t.advance()
 }
