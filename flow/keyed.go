@@ -1,6 +1,10 @@
 package flow
 
-import "github.com/tailrace-io/tailrace/internal/table"
+import (
+	"reflect"
+
+	"github.com/tailrace-io/tailrace/internal/table"
+)
 
 // KeyBy partitions a stream by key: the records of one key go to one task of
 // the next operator, in their order. K may be anything comparable made of
@@ -18,6 +22,9 @@ func connectKeyed[K comparable, T any](k Keyed[K, T], to *Node, port int) *Edge 
 	e := connect(k.s, to, port)
 	e.Part = ByKey
 	to.Keyed = true
+	if reflect.TypeFor[K]().Size() == 0 && to.Parallelism == 0 {
+		to.Parallelism = 1 // there is one key: other tasks would have nothing to do
+	}
 	to.required("key function of KeyBy", k.key == nil)
 	if k.err != nil {
 		to.fault("the key type can't be a key: %v", k.err)
