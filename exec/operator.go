@@ -1,6 +1,10 @@
 package exec
 
 import (
+	"context"
+	"runtime/pprof"
+	"strconv"
+
 	"github.com/tailrace-io/tailrace/flow"
 )
 
@@ -11,7 +15,8 @@ type operator struct {
 	node    *flow.Node
 	inst    *flow.Instance
 	kernel  flow.Kernel
-	parent  *operator // nil for the root
+	parent  *operator       // nil for the root
+	labels  context.Context // pprof labels: profiles can be cut by operator
 	outlets []flow.Outlet
 	lanes   []*lane
 
@@ -31,6 +36,7 @@ type operator struct {
 func newOperator(t *task, n *flow.Node, inst *flow.Instance, k flow.Kernel) *operator {
 	o := &operator{task: t, node: n, inst: inst, kernel: k, wm: flow.MinTime}
 	inst.Watermark = flow.MinTime
+	o.labels = pprof.WithLabels(context.Background(), pprof.Labels("operator", n.Name, "task", strconv.Itoa(t.index)))
 	o.timed, _ = k.(flow.Timed)
 	o.inputEnding, _ = k.(flow.InputEnding)
 	o.ending, _ = k.(flow.Ending)
@@ -47,6 +53,7 @@ func (o *operator) OnBatch(port int, b flow.Batch) error {
 	t := o.task
 	before := t.current
 	t.current = o
+	pprof.SetGoroutineLabels(o.labels)
 	o.inst.In += uint64(b.Len())
 	err := o.kernel.OnBatch(port, b)
 	if err != nil {
@@ -58,6 +65,9 @@ func (o *operator) OnBatch(port int, b flow.Batch) error {
 		}
 	}
 	t.current = before
+	if before != nil {
+		pprof.SetGoroutineLabels(before.labels)
+	}
 	return err
 }
 
