@@ -178,7 +178,11 @@ func (q *quotedRecord) quotedField() (csvResult, bool) {
 		i := bytes.IndexByte(q.data[q.at:q.lineEnd], '"')
 		if i < 0 {
 			lineEnd := q.lineEnd
-			if res, ok := q.nextLine(); !ok {
+			switch res := q.nextLine(); res {
+			case csvPartial:
+				return res, false
+			case csvBad: // where it begins says more than where the file ends
+				q.end.err, q.end.line, q.end.column = errOpenQuote, int(f.line), int(f.column)
 				return res, false
 			}
 			if q.lineBegin-lineEnd > 1 { // CR LF becomes LF
@@ -207,23 +211,21 @@ func (q *quotedRecord) quotedField() (csvResult, bool) {
 	}
 }
 
-// nextLine goes on with the next line of the record.
-func (q *quotedRecord) nextLine() (csvResult, bool) {
-	if q.end.size == len(q.data) {
-		if !q.last {
-			return csvPartial, false
-		}
-		return q.bad(q.lineEnd, errOpenQuote)
-	}
+// nextLine goes on with the next line of the record. It is csvBad when there is
+// none.
+func (q *quotedRecord) nextLine() csvResult {
 	rest := q.data[q.end.size:]
+	if len(rest) == 0 && q.last {
+		return csvBad
+	}
 	lineEnd := bytes.IndexByte(rest, '\n')
 	if lineEnd < 0 && !q.last {
-		return csvPartial, false
+		return csvPartial
 	}
 	line, size, lines := cutLine(rest, lineEnd)
 	q.at, q.lineBegin, q.lineEnd = q.end.size, q.end.size, q.end.size+len(line)
 	q.end.size += size
 	q.end.lines += lines
 	q.line++
-	return csvRecord, true
+	return csvRecord
 }

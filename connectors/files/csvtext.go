@@ -53,10 +53,8 @@ func (c *csvText) next() error {
 
 func (c *csvText) take(res csvResult) error {
 	c.raw = c.buf[c.rd : c.rd+c.end.size]
-	if c.end.size > c.opts.maxRecord+2 {
-		err := c.tooLong(c.raw)
-		c.use(c.end.size, int64(c.end.lines))
-		return err
+	if c.end.size > c.opts.maxRecord && len(bytes.TrimRight(c.raw, "\r\n")) > c.opts.maxRecord {
+		return c.passLongRecord()
 	}
 	c.use(c.end.size, int64(c.end.lines))
 	if res == csvBad {
@@ -66,7 +64,8 @@ func (c *csvText) take(res csvResult) error {
 }
 
 // passLongRecord passes over a record of which more than the limit is in the
-// window. Only one without quotes so far certainly ends with its line.
+// window. Only one without quotes so far can be passed over, with its line;
+// another fails the job, however much of it happens to be in the window.
 func (c *csvText) passLongRecord() error {
 	if bytes.IndexByte(c.buf[c.rd:c.rd+c.opts.maxRecord], '"') < 0 {
 		return c.passLongLine()

@@ -184,3 +184,7 @@ func splitCount[T any](t testing.TB, src flow.Source[T]) int {
 	}
 	return len(splits)
 }
+
+func sinkOf[T any](opts []Option) func(dir string) flow.Sink[T] {
+	return func(dir string) flow.Sink[T] { return ToCSV[T](dir, opts...) }
+}
