@@ -46,8 +46,11 @@ type Node struct {
 
 	policy   policy
 	deadType reflect.Type // record type of dead letters
-	problem  []string
-	checks   []func() error // asked by Validate, when all codecs are registered
+	// secondDead is for the dead letters of a second input with records of
+	// another type: one of the OutPorts.
+	secondDead deadPort
+	problem    []string
+	checks     []func() error // asked by Validate, when all codecs are registered
 }
 
 // Edge is one link from an output port to an input port.

@@ -142,6 +142,9 @@ func (g *Graph) link() {
 			if box.name == name && box.record == n.deadType {
 				box.attach(n, n.DeadPort)
 			}
+			if box.name == name && box.record == n.secondDead.record {
+				box.attach(n, n.secondDead.port)
+			}
 		}
 	}
 }

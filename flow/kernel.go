@@ -25,7 +25,7 @@ type Receiver interface {
 // Kernel is one operator in one task. All its methods are called by one
 // goroutine at a time. What else it can do, the engine finds by type
 // assertion: Opening, Closing, Timed, InputEnding, Ending, Holding, Waiting,
-// Watermarking, Stateful, Calling.
+// Watermarking, Stateful, Saving, Calling, CompletionHandler.
 type Kernel interface {
 	Receiver
 	// Connect sets where the results of an output port go. It is called for
@@ -104,6 +104,15 @@ type Stateful interface {
 	StateBytes() int64
 	// CloseState frees it.
 	CloseState()
+}
+
+// Saving kernels can put all that they remember into bytes and take it back.
+type Saving interface {
+	// Save appends the state to dst.
+	Save(dst []byte) ([]byte, error)
+	// Load adds what Save has written, before the first record. Keys of other
+	// tasks are left out, so it may be called with what several tasks saved.
+	Load(src []byte) error
 }
 
 // Calling kernels have work for goroutines of their own.

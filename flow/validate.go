@@ -3,6 +3,7 @@ package flow
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 )
 
@@ -80,7 +81,7 @@ func (g *Graph) checkNode(n *Node, report reporter) {
 	}
 	for port, ok := range used {
 		switch {
-		case ok:
+		case ok, n.secondDead.record != nil && port == n.secondDead.port:
 		case n.OutPorts == 1:
 			report(n, "nothing reads its output; end the stream with flow.Write")
 		default:
@@ -110,19 +111,9 @@ func (g *Graph) checkLetters(report reporter) {
 			report(n, "OnError(DeadLetter(%q)): this kind of operator has no function that can fail", name)
 			continue
 		}
-		matched, declared := false, ""
-		for _, box := range g.letters {
-			if box.name == name {
-				declared = box.record.String()
-				matched = matched || box.record == n.deadType
-			}
-		}
-		switch {
-		case matched:
-		case declared != "":
-			report(n, "OnError(DeadLetter(%q)): its records are %v, but DeadLetters(g, %q) reads %s", name, n.deadType, name, declared)
-		default:
-			report(n, "OnError(DeadLetter(%q)): nothing reads these; add flow.DeadLetters[%v](g, %q)", name, n.deadType, name)
+		g.checkLetterType(report, n, name, n.deadType)
+		if n.secondDead.record != nil {
+			g.checkLetterType(report, n, name, n.secondDead.record)
 		}
 	}
 	for _, box := range g.letters {
@@ -130,6 +121,25 @@ func (g *Graph) checkLetters(report reporter) {
 			report(box.node, "no operator sends records of type %v to the dead letters %q", box.record, box.name)
 		}
 	}
+}
+
+// checkLetterType finds who reads the dead letters of n with that record type.
+func (g *Graph) checkLetterType(report reporter, n *Node, name string, record reflect.Type) {
+	declared := ""
+	for _, box := range g.letters {
+		if box.name != name {
+			continue
+		}
+		if box.record == record {
+			return
+		}
+		declared = box.record.String()
+	}
+	if declared != "" {
+		report(n, "OnError(DeadLetter(%q)): its records are %v, but DeadLetters(g, %q) reads %s", name, record, name, declared)
+		return
+	}
+	report(n, "OnError(DeadLetter(%q)): nothing reads these; add flow.DeadLetters[%v](g, %q)", name, record, name)
 }
 
 // checkCycles finds cycles, which only dead letters can make.
