@@ -33,6 +33,15 @@ type Header struct {
 	Bad *RecordError
 }
 
+// carried returns the hashes of the records from index i on, nil if the batch
+// has none.
+func (h *Header) carried(i int) []uint64 {
+	if len(h.Hashes) == 0 {
+		return nil
+	}
+	return h.Hashes[i:]
+}
+
 // BatchOf is a batch of records of type T.
 type BatchOf[T any] struct {
 	Head Header

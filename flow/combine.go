@@ -70,6 +70,7 @@ type combineOutlet[K comparable, T, A, R any] struct {
 	slots     []combineSlot[K, A]
 	mask      uint64
 	held      int
+	inHand    K // a local key would be allocated, since hash takes a pointer
 	combining bool
 	seen, met int // in this window
 	skip      int
@@ -87,8 +88,8 @@ func (o *combineOutlet[K, T, A, R]) OnBatch(_ int, b Batch) error {
 	}
 	for i := range in.Recs {
 		rec := &in.Recs[i]
-		key := o.key(rec)
-		h := o.hash(&key)
+		o.inHand = o.key(rec)
+		key, h := o.inHand, o.hash(&o.inHand)
 		s := &o.slots[h&o.mask]
 		if s.used && s.hash == h && s.key == key {
 			o.met++
@@ -135,10 +136,9 @@ func (o *combineOutlet[K, T, A, R]) replace(s *combineSlot[K, A], h uint64, key 
 // passOn sends each record as an accumulator of its own.
 func (o *combineOutlet[K, T, A, R]) passOn(recs []T) {
 	for i := range recs {
-		key := o.key(&recs[i])
-		h := o.hash(&key)
-		p := o.room(h)
-		p.key = key
+		o.inHand = o.key(&recs[i])
+		p := o.room(o.hash(&o.inHand))
+		p.key = o.inHand
 		if o.agg.New != nil {
 			p.acc = o.agg.New()
 		}

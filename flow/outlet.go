@@ -99,6 +99,9 @@ type keyedOutlet[K comparable, T any] struct {
 	hash  func(*K) uint64
 	owner []uint16
 	shift uint // 64 - log2(number of key groups)
+	// inHand is the key of one record: a local one would be allocated, since
+	// hash takes a pointer.
+	inHand K
 }
 
 func (o *keyedOutlet[K, T]) OnBatch(_ int, b Batch) error {
@@ -106,8 +109,8 @@ func (o *keyedOutlet[K, T]) OnBatch(_ int, b Batch) error {
 	timed := in.timed()
 	for r := range in.Recs {
 		rec := &in.Recs[r]
-		key := o.key(rec)
-		h := o.hash(&key)
+		o.inHand = o.key(rec)
+		h := o.hash(&o.inHand)
 		lane := int(o.owner[h>>o.shift])
 		b := o.open[lane]
 		if b == nil {

@@ -25,23 +25,26 @@ type reduceKernel[K comparable, T any] struct {
 	keyed Keyed[K, T]
 	f     func(acc, in *T)
 	state *table.Table[K, T]
+	look  lookAhead[K]
 }
 
 func (k *reduceKernel[K, T]) OnBatch(_ int, b Batch) error {
 	in := b.(*BatchOf[T])
 	recs := k.take(len(in.Recs), &in.Head)
-	for i := range in.Recs {
-		rec := &in.Recs[i]
-		key := k.keyed.key(rec)
-		h := k.keyed.hashOf(in, i, &key)
-		before := k.state.Len()
-		acc := k.state.Edit(h, key)
-		if k.state.Len() != before {
-			*acc = *rec
-		} else {
-			k.f(acc, rec)
+	for from := 0; from < len(in.Recs); from += ahead {
+		some := in.Recs[from:min(from+ahead, len(in.Recs))]
+		lookAt(&k.look, &k.keyed, k.state, some, in.Head.carried(from))
+		for i := range some {
+			key := k.look.keys[i]
+			before := k.state.Len()
+			acc := k.state.Edit(k.look.hashes[i], key)
+			if k.state.Len() != before {
+				*acc = some[i]
+			} else {
+				k.f(acc, &some[i])
+			}
+			recs[from+i] = KeyValue[K, T]{Key: key, Value: *acc}
 		}
-		recs[i] = KeyValue[K, T]{Key: key, Value: *acc}
 	}
 	return k.sendFirst(k.next, len(recs))
 }
