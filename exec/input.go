@@ -40,13 +40,22 @@ func (in *input) wake() {
 	}
 }
 
+// roomMade wakes a producer that may wait for a slot, once half of the ring
+// that the last look saw is consumed: a producer woken for each slot would
+// wait again at once.
+func (in *input) roomMade() {
+	if in.sight.WriteSeq-in.link.ReadSeq() <= uint64(in.link.Cap()/2) {
+		in.wake()
+	}
+}
+
 // release gives a batch back to its producer, emptied.
 func (in *input) release(b flow.Batch) {
 	if !b.Header().OneUse {
 		b.Reset()
 		in.link.GiveBack(b)
 	}
-	in.wake()
+	in.roomMade()
 }
 
 // merged is the event time of several inputs: the least of those that are

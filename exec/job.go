@@ -150,12 +150,15 @@ func (j *Job) check(ctx context.Context) error {
 
 // launch starts all threads.
 func (j *Job) launch(ctx context.Context) {
-	workers, others := 0, 0
+	workers, others, readers := 0, 0, 0
 	for _, th := range j.threads {
 		if th.worker {
 			workers++
 		} else {
 			others++
+		}
+		if _, ok := th.steppers[0].(*pump); ok {
+			readers++
 		}
 	}
 	for _, n := range j.graph.Nodes() {
@@ -175,6 +178,9 @@ func (j *Job) launch(ctx context.Context) {
 		spec := env.Spec{Name: th.name, Labels: th.labels, Ctx: j.ctx, Exit: j.threadEnded}
 		if th.worker {
 			spec.Worker, spec.Lease = true, j.grant.Worker(next)
+			if workers+readers > cores.Usable() {
+				spec.Lease = patientLease{spec.Lease}
+			}
 			next++
 		}
 		w := j.env.Runner.Run(spec, th)
@@ -184,6 +190,12 @@ func (j *Job) launch(ctx context.Context) {
 	j.wakeAll()
 	j.unwatch = context.AfterFunc(ctx, func() { j.cancel(context.Cause(ctx)) })
 }
+
+// patientLease keeps a worker from spinning: readers need the cores, and what
+// it would spin for comes from them.
+type patientLease struct{ env.Lease }
+
+func (patientLease) Spin() bool { return false }
 
 // startPump starts the reader of a split found while the job runs. The step of a
 // live thread calls it, so the job has not ended.

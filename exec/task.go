@@ -224,17 +224,17 @@ func (t *task) consume(in *input, e element) error {
 	switch e.kind {
 	case watermark:
 		in.wm, in.idle = max(in.wm, e.time), false
-		in.wake()
+		in.roomMade()
 		t.startTime()
 	case idle:
 		in.idle = true
-		in.wake()
+		in.roomMade()
 		t.startTime()
 	case splitBegins:
-		in.wake()
+		in.roomMade()
 		t.source.begins(e.split)
 	case splitEnds:
-		in.wake()
+		in.roomMade()
 		t.source.ends(e.split)
 		t.startTime()
 	default:
