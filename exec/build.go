@@ -162,12 +162,13 @@ func (j *Job) linkCapacity(e *planEdge) int {
 	return 1 << (bits.Len(uint(depth)) - 1)
 }
 
-// pumpDepth is how many batches a reader may be ahead of its task.
+// pumpDepth is how many batches a reader may be ahead of its task: enough for
+// the two to take turns on one core without a switch for each batch.
 func (j *Job) pumpDepth() int {
 	if j.env.RingCapacity > 0 {
 		return j.env.RingCapacity
 	}
-	return 4
+	return 16
 }
 
 // connect wires o's output ports: to operators of the same task, and to the
@@ -194,6 +195,9 @@ func (o *operator) connect(lanes map[*flow.Edge][]*lane, p *plan) {
 		}
 		part := p.partition(e)
 		out := e.NewOutlet(sends, owners(part, e, len(made)), part, o.inst)
+		if part == flow.ByKey {
+			out = newAhead(o, e.To, out)
+		}
 		f.to = append(f.to, out)
 		o.outlets = append(o.outlets, out)
 		o.lanes = append(o.lanes, made...)

@@ -112,15 +112,18 @@ func (t *task) endOperators() (progress bool, err error) {
 	return true, nil
 }
 
-// endOperator does one slice of the end of o: timers that were set late, then
-// those of the clock, then its own end.
+// endOperator does one slice of the end of o. Whoever leaves it by a panic
+// leaves o as the one to be blamed.
 func (t *task) endOperator(o *operator) (done, progress bool, err error) {
 	t.current = o
-	defer func() {
-		if err == nil {
-			t.current = nil
-		}
-	}()
+	done, progress, err = t.endSlice(o)
+	t.current = nil
+	return done, progress, err
+}
+
+// endSlice does timers that were set late, then those of the clock, then o's
+// own end.
+func (t *task) endSlice(o *operator) (done, progress bool, err error) {
 	if o.timed != nil {
 		if more, err := t.fireEventTimers(o, flow.MaxTime); more || err != nil {
 			return false, true, err

@@ -87,6 +87,27 @@ func (f *fan) OnBatch(_ int, b flow.Batch) error {
 	return nil
 }
 
+// ahead is the outlet of a keyed edge. It runs user code of the operator that it
+// leads to (the key function, and the aggregator where records are aggregated
+// before they are exchanged), which is to be blamed for what that does.
+type ahead struct {
+	flow.Outlet
+	to *operator
+}
+
+func newAhead(from *operator, to *flow.Node, out flow.Outlet) *ahead {
+	return &ahead{Outlet: out, to: &operator{task: from.task, node: to, inst: &flow.Instance{}}}
+}
+
+func (a *ahead) OnBatch(port int, b flow.Batch) error {
+	t := a.to.task
+	before := t.current
+	t.current = a.to
+	err := a.Outlet.OnBatch(port, b)
+	t.current = before
+	return err
+}
+
 // flush sends the open batches of o's outlets; all also what is held back to
 // be aggregated.
 func (o *operator) flush(all bool) {

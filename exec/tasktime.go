@@ -137,9 +137,13 @@ func earliest(a, b int64) int64 {
 // wakeTime is when the task has something to do even if nobody wakes it, on
 // the monotonic clock; 0 for never.
 func (t *task) wakeTime() int64 {
+	if t.blocked > 0 {
+		return 0 // nothing is done before there is room, and whoever makes some wakes us
+	}
 	at := earliest(t.clock, t.idleAt)
-	if t.held.batch != nil {
-		if due, ok := t.root().waiting.Due(); ok {
+	if w := t.root().waiting; w != nil {
+		// Also without a held batch: an async call may wait to be made again.
+		if due, ok := w.Due(); ok {
 			at = earliest(at, due.UnixNano())
 		}
 	}
