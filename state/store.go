@@ -120,3 +120,6 @@ func typeName[T any]() string { return reflect.TypeFor[T]().String() }
 func decl[K any](name, kind, value, layout string) flow.StateDecl {
 	return flow.StateDecl{Name: name, Kind: kind, Key: typeName[K](), Value: value, Layout: layout}
 }
+
+// layoutOf describes how values of V lie in memory.
+func layoutOf[V any]() string { return flow.LayoutOf(reflect.TypeFor[V]()).String() }

@@ -2,7 +2,6 @@ package state
 
 import (
 	"encoding/binary"
-	"reflect"
 
 	"github.com/tailrace-io/tailrace/flow"
 	"github.com/tailrace-io/tailrace/internal/table"
@@ -45,9 +44,8 @@ func (h Value[V]) Clear() { h.c.remove() }
 // cellOf declares a state with one V for each key.
 func cellOf[K comparable, V any](s flow.Scope[K], name, kind, shown string, o options) cell[V] {
 	states := s.States()
-	layout := flow.LayoutOf(reflect.TypeFor[V]()).String()
 	spec := flow.StateSpec{
-		StateDecl: decl[K](name, o.kind(kind), shown, layout),
+		StateDecl: decl[K](name, o.kind(kind), shown, layoutOf[V]()),
 		Check:     storable(states, name, o, hasCodec[K], hasCodec[V]),
 	}
 	if o.ttl {

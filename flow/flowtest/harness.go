@@ -248,3 +248,6 @@ func (c *collector[K, I, O]) OnBatch(_ int, b flow.Batch) error {
 	c.results = append(c.results, b.(*flow.BatchOf[O]).Recs...)
 	return nil
 }
+
+// StateBytes is the memory that the processor's state holds now.
+func (h *Harness[K, I, O]) StateBytes() int64 { return h.task.StateBytes() }
