@@ -155,6 +155,19 @@ func parseInt(text []byte, bits int) (int64, error) {
 	return v, nil
 }
 
+// isInteger says whether text is digits only, after an optional sign.
+func isInteger(text []byte) bool {
+	if text[0] == '-' {
+		text = text[1:]
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
 // parseTime tries the layouts in their order, so that what a text means doesn't
 // depend on those before it.
 func (d *fieldDecoder) parseTime(text []byte) (t time.Time, err error) {
@@ -174,8 +187,9 @@ func (d *fieldDecoder) parseFlowTime(text []byte) (flow.Time, error) {
 	case "+inf":
 		return flow.MaxTime, nil
 	}
-	if us, err := parseInt(text, 64); err == nil {
-		return flow.Time(us), nil
+	if isInteger(text) {
+		us, err := parseInt(text, 64)
+		return flow.Time(us), err
 	}
 	t, err := d.parseTime(text)
 	return flow.TimeOf(t), err

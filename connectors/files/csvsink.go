@@ -44,6 +44,7 @@ type csvEncoder[T any] struct {
 	columns []column
 	opts    *options
 	buf     []byte
+	scratch []byte // of one field
 }
 
 func (e *csvEncoder[T]) header() {
@@ -119,7 +120,7 @@ func (e *csvEncoder[T]) value(c *column, p unsafe.Pointer) error {
 	case kindFloat32:
 		e.buf = appendFloat(e.buf, float64(*(*float32)(p)), 32)
 	case kindTime:
-		e.text((*(*time.Time)(p)).Format(e.opts.layouts[0]), false)
+		e.time(*(*time.Time)(p))
 	case kindFlowTime:
 		e.flowTime(*(*flow.Time)(p))
 	case kindDuration:
@@ -180,7 +181,12 @@ func (e *csvEncoder[T]) flowTime(t flow.Time) {
 		e.buf = strconv.AppendInt(e.buf, int64(t), 10)
 		return
 	}
-	e.text(u.Format(e.opts.layouts[0]), false)
+	e.time(u)
+}
+
+func (e *csvEncoder[T]) time(t time.Time) {
+	e.scratch = t.AppendFormat(e.scratch[:0], e.opts.layouts[0])
+	e.text(unsafeString(e.scratch), false)
 }
 
 // text appends a field of text, in quotes if it would be read as something else

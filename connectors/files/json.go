@@ -13,8 +13,8 @@ type jsonCodec interface {
 	// unmarshal decodes one JSON value into v, a pointer. offset is the byte
 	// of data at which an error is; -1 for not known.
 	unmarshal(data []byte, v any) (offset int, err error)
-	// appendValue appends v, a pointer, as one line of JSON without its line end.
-	appendValue(dst []byte, v any) ([]byte, error)
+	// write writes v, a pointer, as one line of JSON without its line end.
+	write(to *bytes.Buffer, v any) error
 }
 
 // jsonV2 is encoding/json/v2.
@@ -41,13 +41,7 @@ func (j jsonV2) unmarshal(data []byte, v any) (int, error) {
 	return -1, err
 }
 
-func (j jsonV2) appendValue(dst []byte, v any) ([]byte, error) {
-	b := bytes.NewBuffer(dst)
-	if err := json.MarshalWrite(b, v, j.opts); err != nil {
-		return dst, err
-	}
-	return b.Bytes(), nil
-}
+func (j jsonV2) write(to *bytes.Buffer, v any) error { return json.MarshalWrite(to, v, j.opts) }
 
 type jsonDecoder[T any] struct{ codec jsonCodec }
 

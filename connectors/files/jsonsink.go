@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/tailrace-io/tailrace/flow"
@@ -19,19 +20,18 @@ func ToJSONLines[T any](dir string, opts ...Option) flow.Sink[T] {
 type jsonEncoder[T any] struct {
 	w     io.Writer
 	codec jsonCodec
-	buf   []byte
+	buf   bytes.Buffer
 }
 
 func (e *jsonEncoder[T]) write(batch []T) error {
-	e.buf = e.buf[:0]
+	e.buf.Reset()
 	for i := range batch {
-		var err error
-		if e.buf, err = e.codec.appendValue(e.buf, &batch[i]); err != nil {
+		if err := e.codec.write(&e.buf, &batch[i]); err != nil {
 			return err
 		}
-		e.buf = append(e.buf, '\n')
+		e.buf.WriteByte('\n')
 	}
-	_, err := e.w.Write(e.buf)
+	_, err := e.w.Write(e.buf.Bytes())
 	return err
 }
 

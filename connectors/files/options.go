@@ -25,9 +25,9 @@ const (
 // Option changes a source or sink. One that has no meaning for it is an error
 // before the job starts.
 type Option struct {
-	name string
-	for_ formats // the formats it has a meaning for
-	set  func(*options)
+	name  string
+	means formats // where it has a meaning
+	set   func(*options)
 }
 
 // formats is a set of this package's sources and sinks.
@@ -185,7 +185,7 @@ func newOptions(f formats, opts []Option) (options, error) {
 		if opt.set == nil {
 			continue // the zero Option
 		}
-		if opt.for_&f == 0 {
+		if opt.means&f == 0 {
 			errs = append(errs, fmt.Errorf("option %s has no meaning here", opt.name))
 			continue
 		}

@@ -103,25 +103,26 @@ type columnPages struct {
 	filler   filler
 }
 
-// fill stores the next n values in records.
+// fill stores the next n values in records. It makes no address after the last
+// record, which may be that of something else.
 func (c *columnPages) fill(base unsafe.Pointer, stride uintptr, n int) error {
-	for n > 0 {
+	for done := 0; done < n; {
 		if c.left == 0 {
 			if err := c.nextPage(); err != nil {
 				return err
 			}
 			continue
 		}
-		k := min(n, c.left)
+		k := min(n-done, c.left)
+		at := unsafe.Add(base, uintptr(done)*stride)
 		if c.levels == nil {
-			c.filler.fill(base, stride, k)
+			c.filler.fill(at, stride, k)
 		} else {
-			c.filler.fillNullable(base, stride, c.levels[:k], c.maxLevel)
+			c.filler.fillNullable(at, stride, c.levels[:k], c.maxLevel)
 			c.levels = c.levels[k:]
 		}
-		base = unsafe.Add(base, uintptr(k)*stride)
 		c.left -= k
-		n -= k
+		done += k
 	}
 	return nil
 }
