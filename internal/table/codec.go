@@ -68,7 +68,7 @@ func keyCodec[K comparable](c Codec[K]) Codec[K] {
 			if w <= 0 || n > uint64(len(src)-w) {
 				return 0, errShort
 			}
-			return w + int(n), plan.decode(src[w:w+int(n)], unsafe.Pointer(k))
+			return w + int(n), plan.decode(src[w:w+int(n)], unsafe.Pointer(k), false)
 		},
 	}
 }

@@ -2,7 +2,10 @@ package table
 
 import (
 	"encoding/binary"
+	"math"
 	"unsafe"
+
+	"github.com/tailrace-io/tailrace/internal/invariant"
 )
 
 // encodedRow is a row whose key lies in the arena of its segment.
@@ -50,6 +53,7 @@ func (c *core) addKey(s *segment, key []byte) (off uint32) {
 
 // moveArena moves the arena of s to a block with room for need bytes.
 func (c *core) moveArena(s *segment, need int) {
+	invariant.Check(need <= math.MaxUint32, "%d bytes of keys in a segment", need)
 	old := s.keys
 	var class uint8
 	for c.heap.unit<<class < need {
@@ -71,11 +75,20 @@ func (t *encodedTable[K, V]) hashOf(s *segment, row unsafe.Pointer) uint64 {
 	if t.keys.isString {
 		return HashString(unsafe.String(unsafe.SliceData(key), len(key)))
 	}
-	k := new(K)
-	if err := t.keys.decode(key, unsafe.Pointer(k)); err != nil {
-		panic("table: a key in an arena: " + err.Error())
+	h := t.hash((*Table[K, V])(t).lend(key, true))
+	t.lent = *new(K)
+	return h
+}
+
+// lend decodes a key into t.lent; with alias its strings are the bytes in the
+// arena. The caller clears t.lent: what was in an arena must not be seen by the
+// collector once the arena is gone.
+func (t *Table[K, V]) lend(key []byte, alias bool) *K {
+	t.lent = *new(K)
+	if err := t.keys.decode(key, unsafe.Pointer(&t.lent), alias); err != nil {
+		invariant.Fail("a key in an arena: %v", err)
 	}
-	return t.hash(k)
+	return &t.lent
 }
 
 func (t *encodedTable[K, V]) lowOf(row unsafe.Pointer) uint32 { return (*encodedRow[V])(row).low }
@@ -114,6 +127,40 @@ func (t *Table[K, V]) findEncoded(d *slot, h uint64, key []byte) (uint32, *V) {
 		}
 	}
 	return 0, nil
+}
+
+// editString is Edit for string keys.
+func (t *Table[K, V]) editString(h uint64, k K) *V {
+	i, v := t.findString(h, *(*string)(unsafe.Pointer(&k)))
+	if v == nil {
+		_, v = t.insertEncoded(h, t.encodeKey(&k))
+		return v
+	}
+	d := &t.dir[h>>(t.shift&63)-t.first]
+	if *tagAt(d.base, i)&t.cur == 0 {
+		t.touch(t.seg(d.seg), i)
+	}
+	return v
+}
+
+// findString is findEncoded for string keys, and like Edit it looks at the home
+// slot and the next without a branch between them.
+func (t *Table[K, V]) findString(h uint64, k string) (uint32, *V) {
+	d := &t.dir[h>>(t.shift&63)-t.first]
+	low, base, mask := uint32(h), d.base, uintptr(d.mask)
+	i := uintptr(low) & mask
+	next := (i + 1) & mask
+	if (*encodedRow[V])(unsafe.Add(base, next*unsafe.Sizeof(encodedRow[V]{}))).low == low {
+		i = next
+	}
+	r := (*encodedRow[V])(unsafe.Add(base, i*unsafe.Sizeof(encodedRow[V]{})))
+	if r.low == low && *tagAt(base, uint32(i)) != 0 {
+		p := unsafe.Add(t.seg(d.seg).keys.base, r.off)
+		if n := int(*(*byte)(p)); n == len(k) && n < 0x80 && unsafe.String((*byte)(unsafe.Add(p, 1)), n) == k {
+			return uint32(i), &r.val
+		}
+	}
+	return t.findEncoded(d, h, unsafe.Slice(unsafe.StringData(k), len(k)))
 }
 
 func (t *Table[K, V]) insertEncoded(h uint64, key []byte) (uint32, *V) {

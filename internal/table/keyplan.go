@@ -84,10 +84,17 @@ func (plan *keyPlan) append(dst []byte, p unsafe.Pointer) []byte {
 
 var errKeyBytes = errors.New("the bytes are not those of a key")
 
-// decode makes a key of its own from all of src, at p, which is zero.
-func (plan *keyPlan) decode(src []byte, p unsafe.Pointer) error {
+// decode makes a key from all of src, at p, which is zero. With lend, its
+// strings are those bytes and not copies.
+func (plan *keyPlan) decode(src []byte, p unsafe.Pointer, lend bool) error {
+	text := func(b []byte) string {
+		if lend {
+			return unsafe.String(unsafe.SliceData(b), len(b))
+		}
+		return string(b)
+	}
 	if plan.isString {
-		*(*string)(p) = string(src)
+		*(*string)(p) = text(src)
 		return nil
 	}
 	for i := range plan.parts {
@@ -104,7 +111,7 @@ func (plan *keyPlan) decode(src []byte, p unsafe.Pointer) error {
 			return errKeyBytes
 		}
 		if part.isString {
-			*(*string)(unsafe.Add(p, part.at)) = string(src[:size])
+			*(*string)(unsafe.Add(p, part.at)) = text(src[:size])
 		} else {
 			copy(unsafe.Slice((*byte)(unsafe.Add(p, part.at)), size), src)
 		}

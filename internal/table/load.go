@@ -141,7 +141,7 @@ func (t *Table[K, V]) loadKey(src []byte, whole bool) (key []byte, size int, err
 			return key, size, nil
 		}
 		t.loaded.key = *new(K)
-		return key, size, t.keys.decode(key, unsafe.Pointer(&t.loaded.key))
+		return key, size, t.keys.decode(key, unsafe.Pointer(&t.loaded.key), false)
 	}
 	t.loaded.key = *new(K)
 	n, err := t.key.Decode(src, &t.loaded.key)

@@ -61,9 +61,10 @@ func (t *Table[K, V]) at(s *segment, i uint32) (k K, v *V) {
 		key, _ := s.keys.at(r.off)
 		if t.keys.isString {
 			*(*string)(unsafe.Pointer(&k)) = string(key)
-		} else if err := t.keys.decode(key, unsafe.Pointer(&k)); err != nil {
-			panic("table: a key in an arena: " + err.Error())
+			return k, &r.val
 		}
+		k = *t.lend(key, false)
+		t.lent = *new(K)
 		return k, &r.val
 	}
 	p := t.pairs.get((*generalRow)(row).ref)
