@@ -237,10 +237,11 @@ func (j *Job) threadEnded(lost bool) {
 }
 
 // fail fails the job. The first failure stops it, later ones are told beside
-// it unless they only follow from stopping.
+// it unless they only follow from stopping; what fails once the job is being canceled follows from that.
 func (j *Job) fail(err error) {
 	j.mu.Lock()
-	if len(j.failures) == 0 || !errors.Is(err, context.Canceled) {
+	follows := j.canceled != nil && len(j.failures) == 0
+	if !follows && (len(j.failures) == 0 || !errors.Is(err, context.Canceled)) {
 		j.failures = append(j.failures, err)
 	}
 	j.mu.Unlock()
@@ -308,7 +309,7 @@ func (j *Job) outcome() Outcome {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	switch {
-	case len(j.failures) > 0 && (j.canceled == nil || !errors.Is(j.failures[0], context.Canceled)):
+	case len(j.failures) > 0:
 		return Failed
 	case j.canceled != nil && j.stoppedShort():
 		return Canceled
