@@ -65,7 +65,7 @@ type markWords struct {
 // publishMark publishes m. Producer. It comes after everything emitted before
 // the cut that could be pushed, and before anything emitted after it is pushed.
 func (s *side) publishMark(m Mark) {
-	if last := s.newest.Load(); m.ID <= last {
+	if last := s.newest.Load(); m.ID <= last || m.ID+1 == 0 {
 		invariant.Fail("mark %d published after mark %d", m.ID, last)
 	}
 	w := &s.marks[m.ID%Window]
