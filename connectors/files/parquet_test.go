@@ -111,12 +111,16 @@ func TestFilesOfOtherWritersAreRead(t *testing.T) {
 		{"packed with another codec", []parquet.WriterOption{parquet.Compression(&parquet.Brotli)}, 1},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			src := Parquet[ours](libraryFile(t, rows, tt.opts...))
+			path := libraryFile(t, rows, tt.opts...)
+			src := Parquet[ours](path)
 			same(t, mustRead(t, src), want)
 			if n := splitCount(t, src); n != tt.splits {
 				t.Errorf("%d splits, want %d", n, tt.splits)
 			}
 			checkPositions(t, src)
+			if n, err := ParquetRows(context.Background(), path); n != int64(len(rows)) || err != nil {
+				t.Errorf("ParquetRows counts %d, %v", n, err)
+			}
 		})
 	}
 }
