@@ -130,6 +130,9 @@ func checkMark(t *testing.T, l *Link[*note, *note], m Mark, after uint64) {
 		t.Errorf("mark %+v was overtaken: seen at %d", m, l.ReadSeq())
 		return
 	}
+	if m.ID%8 != 0 {
+		return // a capture is long
+	}
 	for seq, n := range l.Range(l.ReadSeq(), m.RingSeq) {
 		if (*n).seq != seq {
 			t.Errorf("captured %d at %d", (*n).seq, seq)
