@@ -12,35 +12,12 @@ import (
 	"github.com/tailrace-io/tailrace/cmd/bench/internal/report"
 )
 
-// TestMain gives every suite that has no engine program a stand-in, the loop
-// under another name, so that all rows are played; and plays the child.
+// TestMain plays the child of the memory cases.
 func TestMain(m *testing.M) {
-	standIn()
 	if len(os.Args) > 1 && os.Args[1] == childArg {
 		os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 	}
 	os.Exit(m.Run())
-}
-
-func standIn() {
-	names := []string{"engine", "engine, 1 worker", "engine, 2 workers"}
-	if engines.chain(false, 1).Run == nil {
-		engines.chain = func(whole bool, workers int) harness.Program {
-			if whole {
-				return renamed(chainLoop(), "engine, MapBatch")
-			}
-			return renamed(chainLoop(), names[0])
-		}
-	}
-	if engines.pipeline(1).Run == nil {
-		engines.pipeline = func(workers int) harness.Program { return renamed(pipelineLoop(), names[workers]) }
-	}
-	if engines.keyed(1, 1).Run == nil {
-		engines.keyed = func(keys, workers int) harness.Program { return renamed(keyedLoop(keys), names[workers]) }
-	}
-	if engines.flights(flightData{}, 1).Run == nil {
-		engines.flights = func(d flightData, workers int) harness.Program { return renamed(flightsLoop(d), names[workers]) }
-	}
 }
 
 // playSmall runs the command on as little as possible.

@@ -21,6 +21,16 @@ func chainLast(in, out *event) {
 	out.Tag = harness.Work(in.Tag)
 }
 
+// eachEvent makes a step for whole batches.
+func eachEvent(step func(in, out *event)) func(in, out []event) error {
+	return func(in, out []event) error {
+		for i := range in {
+			step(&in[i], &out[i])
+		}
+		return nil
+	}
+}
+
 // runChain compares a chain of operators on one worker with one loop.
 func runChain(ctx context.Context, r *runner) error {
 	const name = "20 ns a step"

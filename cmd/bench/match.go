@@ -154,15 +154,9 @@ func single(v float64) harness.Ratio { return harness.Ratio{Median: v, Lo: v, Hi
 // megabytes converts bytes.
 func megabytes(bytes int64) float64 { return math.Round(float64(bytes)/1e5) / 10 }
 
-// exists drops the programs that nobody has written for this build.
+// exists drops the programs that there are none of, for a part of a suite that has only twins.
 func exists(programs ...harness.Program) []harness.Program {
 	return slices.DeleteFunc(programs, func(p harness.Program) bool { return p.Run == nil })
-}
-
-// renamed is p under another name.
-func renamed(p harness.Program, name string) harness.Program {
-	p.Name = name
-	return p
 }
 
 // fastestOf is the name of the fastest program whose name starts with prefix.

@@ -93,6 +93,9 @@ func (s *sink[T]) Open(_ context.Context, task flow.TaskInfo) (flow.Writer[T], e
 	return s.writer(task.Index), nil
 }
 
+// Immediate says that the engine may write on the worker.
+func (s *sink[T]) Immediate() bool { return true }
+
 func (s *sink[T]) writer(lane int) *writer[T] { return &writer[T]{sink: s, lane: lane} }
 
 // answer is what came out, of records records that went in.

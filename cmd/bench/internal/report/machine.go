@@ -29,7 +29,7 @@ func GoBench(w io.Writer, s *Suite) error {
 		for _, l := range c.Lines {
 			name := "Benchmark" + benchName(s.Name, true) + "/" + benchName(c.Name, false) + "/" + benchName(l.Program, false)
 			for _, ns := range l.Samples {
-				fmt.Fprintf(&b, "%s %d %.4g ns/record %.4g allocs/record", name, c.Records, ns, l.Allocs)
+				fmt.Fprintf(&b, "%s %d %.4g ns/record %.4g cpu-ns/record %.4g allocs/record", name, c.Records, ns, l.CPUNanos, l.Allocs)
 				if l.PeakRSS > 0 {
 					fmt.Fprintf(&b, " %d peak-RSS-bytes", l.PeakRSS)
 				}

@@ -65,15 +65,18 @@ func (r Row) Verdict() Verdict {
 // Line is what was measured of one program in a case. All but the samples are medians over
 // the rounds.
 type Line struct {
-	Program     string             `json:"program"`
-	Nanos       harness.Ratio      `json:"ns_per_record"` // wall time
-	PerSecond   float64            `json:"records_per_second"`
-	Allocs      float64            `json:"allocs_per_record"`
-	WallSeconds float64            `json:"wall_seconds"`
-	CPUSeconds  float64            `json:"cpu_seconds"` // of the process: divided by wall, the cores kept busy
-	PeakRSS     int64              `json:"peak_rss_bytes,omitempty"`
-	Latency     *harness.Quantiles `json:"latency_ns,omitempty"`
-	Samples     []float64          `json:"samples_ns_per_record"`
+	Program     string        `json:"program"`
+	Nanos       harness.Ratio `json:"ns_per_record"` // wall time
+	PerSecond   float64       `json:"records_per_second"`
+	Allocs      float64       `json:"allocs_per_record"`
+	WallSeconds float64       `json:"wall_seconds"`
+	CPUSeconds  float64       `json:"cpu_seconds"` // of the process: divided by wall, the cores kept busy
+	PeakRSS     int64         `json:"peak_rss_bytes,omitempty"`
+	// CPUNanos is CPU time of the process per record: neighbours that take the
+	// core don't move it much.
+	CPUNanos float64            `json:"cpu_ns_per_record"`
+	Latency  *harness.Quantiles `json:"latency_ns,omitempty"`
+	Samples  []float64          `json:"samples_ns_per_record"`
 }
 
 // Case is one size or form of a suite's job.
@@ -137,6 +140,7 @@ func LineOf(p harness.Program, records int, samples []harness.Sample) Line {
 	l.Nanos = harness.Summary(l.Samples)
 	l.PerSecond = 1e9 / l.Nanos.Median
 	l.WallSeconds, l.CPUSeconds, l.Allocs = harness.Median(wall), harness.Median(cpu), harness.Median(allocs)
+	l.CPUNanos = l.CPUSeconds * 1e9 / total
 	l.Latency = medianQuantiles(samples)
 	return l
 }

@@ -41,7 +41,7 @@ func TestJudge(t *testing.T) {
 func TestLineCountsTheRecordsOfAllCopies(t *testing.T) {
 	samples := []harness.Sample{{Wall: time.Second, CPU: 2 * time.Second, Mallocs: 200}}
 	l := LineOf(harness.Program{Name: "2 copies", Copies: 2}, 1000, samples)
-	if l.Nanos.Median != 5e5 || l.PerSecond != 2000 || l.Allocs != 0.1 || l.CPUSeconds != 2 {
+	if l.Nanos.Median != 5e5 || l.PerSecond != 2000 || l.Allocs != 0.1 || l.CPUSeconds != 2 || l.CPUNanos != 1e6 {
 		t.Errorf("got %+v", l)
 	}
 }
@@ -52,9 +52,9 @@ func sample() *Report {
 	q := harness.Quantiles{Count: 1000, P50: 4500, P99: 17_000, P999: 42_000, Max: 1_250_000}
 	lines := []Line{
 		{Program: "engine, 2 workers", Nanos: harness.Ratio{Median: 11.9, Lo: 11.5, Hi: 12.7, N: 3}, PerSecond: 84e6, Allocs: 0.0001,
-			WallSeconds: 0.0238, CPUSeconds: 0.047, PeakRSS: 52_000_000, Latency: &q, Samples: []float64{11.9, 11.5, 12.7}},
+			WallSeconds: 0.0238, CPUSeconds: 0.047, CPUNanos: 23.5, PeakRSS: 52_000_000, Latency: &q, Samples: []float64{11.9, 11.5, 12.7}},
 		{Program: "chan []T, free, b=1024", Nanos: harness.Ratio{Median: 20.25, Lo: 19, Hi: 22, N: 3}, PerSecond: 49.4e6,
-			WallSeconds: 0.0405, CPUSeconds: 0.079, Samples: []float64{20.25, 19, 22}},
+			WallSeconds: 0.0405, CPUSeconds: 0.079, CPUNanos: 39.5, Samples: []float64{20.25, 19, 22}},
 	}
 	rows := []Row{
 		{Name: "engine vs chan []T", Value: harness.Ratio{Median: 1.702, Lo: 1.6, Hi: 1.8, N: 3}, Unit: "x",

@@ -50,7 +50,7 @@ func tableLines(b *strings.Builder, lines []Line) {
 		latency = latency || l.Latency != nil
 		rss = rss || l.PeakRSS > 0
 	}
-	head := []string{"program", "ns/rec", "range", "rec/s", "allocs/rec", "wall s", "cpu s"}
+	head := []string{"program", "ns/rec", "range", "cpu ns/rec", "rec/s", "allocs/rec", "wall s", "cpu s"}
 	if latency {
 		head = append(head, "p50", "p99", "p99.9", "max")
 	}
@@ -59,7 +59,7 @@ func tableLines(b *strings.Builder, lines []Line) {
 	}
 	rows := [][]string{head}
 	for _, l := range lines {
-		row := []string{l.Program, fmt.Sprintf("%.2f", l.Nanos.Median), between(l.Nanos, "%.2f"), count(l.PerSecond),
+		row := []string{l.Program, fmt.Sprintf("%.2f", l.Nanos.Median), between(l.Nanos, "%.2f"), fmt.Sprintf("%.2f", l.CPUNanos), count(l.PerSecond),
 			fmt.Sprintf("%.6f", l.Allocs), fmt.Sprintf("%.3f", l.WallSeconds), fmt.Sprintf("%.3f", l.CPUSeconds)}
 		if latency {
 			row = append(row, latencyCells(l.Latency)...)
@@ -128,7 +128,11 @@ func quantity(v float64, unit string) string {
 	if unit == "x" {
 		return fmt.Sprintf("%.1fx", v)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%.4g %s", v, unit))
+	format := "%.4g %s"
+	if v >= 1e4 {
+		format = "%.0f %s" // no exponents for people
+	}
+	return strings.TrimSpace(fmt.Sprintf(format, v, unit))
 }
 
 // between formats the range of r; nothing if it was measured once.
