@@ -133,9 +133,9 @@ func (t *task) endSlice(o *operator) (done, progress bool, err error) {
 		if err != nil || more {
 			return false, true, t.blame(o, err)
 		}
+		moved := wait && !t.until.Equal(until)
+		t.until = until
 		if wait {
-			moved := !t.until.Equal(until)
-			t.until = until
 			return false, moved, nil
 		}
 	}

@@ -98,10 +98,12 @@ type source struct {
 	marks  flow.Watermarking
 	done   bool // inline: no split left
 	// pumps grows only. Owner: the task.  Observed by: whoever wakes all.
-	pumps   atomic.Pointer[[]*pump]
-	drawn   atomic.Int64 // splits drawn by its pumps, begun or about to
-	begun   int64        // beginnings consumed
-	adopted int          // unbounded: splits of the pool seen
+	pumps atomic.Pointer[[]*pump]
+	drawn atomic.Int64 // splits drawn by its pumps, begun or about to
+	begun int64        // beginnings consumed
+	// finished counts the ends consumed.
+	finished int64
+	adopted  int // unbounded: splits of the pool seen
 }
 
 func (s *source) begins(split int) {
@@ -112,6 +114,7 @@ func (s *source) begins(split int) {
 }
 
 func (s *source) ends(split int) {
+	s.finished++
 	if s.marks != nil {
 		s.marks.SplitEnds(split)
 	}
@@ -128,8 +131,12 @@ func (s *source) exhausted() bool {
 // unbegun says whether a split of the source is still to begin here: not drawn
 // by any task, or drawn by this one and its beginning not consumed yet. The
 // order of the two looks matters: a pump counts before it draws.
+//
+// A bounded source without a split in hand counts as one that has something to
+// begin: it is not idle but about to end, and what its consumers still hold
+// (timers) must not be overtaken by the event time of others.
 func (s *source) unbegun() bool {
-	if s.node.Source.Bounded && s.pool.unbegun() {
+	if s.node.Source.Bounded && (s.pool.unbegun() || s.begun == s.finished) {
 		return true
 	}
 	return s.drawn.Load() > s.begun

@@ -140,14 +140,17 @@ func (t *task) wakeTime() int64 {
 	if t.blocked > 0 {
 		return 0 // nothing is done before there is room, and whoever makes some wakes us
 	}
-	at := earliest(t.clock, t.idleAt)
+	at := int64(0)
+	if t.state == Running { // at the end of data, until says when
+		at = earliest(t.clock, t.idleAt)
+	}
 	if w := t.root().waiting; w != nil {
 		// Also without a held batch: an async call may wait to be made again.
 		if due, ok := w.Due(); ok {
 			at = earliest(at, due.UnixNano())
 		}
 	}
-	if !t.until.IsZero() {
+	if t.state == Ending && !t.until.IsZero() {
 		at = earliest(at, t.until.UnixNano())
 	}
 	if at == 0 {

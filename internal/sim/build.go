@@ -100,6 +100,8 @@ func (b *builder) add(o *op) []stream {
 		return nil
 	case kAsync:
 		return b.addAsync(o)
+	case kBuckets, kDelays, kHolds, kPairs, kRules:
+		return []stream{b.addProcessor(o)}
 	}
 	return []stream{b.addUnary(o, b.in(o, 0), opts)}
 }
@@ -210,6 +212,29 @@ func (b *builder) addLetters(o *op) []stream {
 		}))
 	}
 	return []stream{flow.Union(o.name(), all...)}
+}
+
+func (b *builder) addProcessor(o *op) stream {
+	run, in, name := b.run, b.in(o, 0), o.name()
+	var opts []flow.ProcessOption
+	for _, opt := range o.options() {
+		opts = append(opts, opt)
+	}
+	switch o.kind {
+	case kBuckets:
+		return flow.Process(flow.KeyBy(in, keyOf), name, newBuckets(run, o), opts...)
+	case kDelays:
+		at := flow.FireTimers()
+		if o.await {
+			at = flow.AwaitTimers(time.Minute)
+		}
+		return flow.Process(flow.KeyBy(in, keyOf), name, newDelays(run, o), append(opts, flow.ProcessingTimersAtEnd(at))...)
+	case kHolds:
+		return flow.Transform(in, name, newHolds(run, o), o.options()...)
+	case kPairs:
+		return flow.Connect(flow.KeyBy(in, keyOf), flow.KeyBy(b.in(o, 1), keyOf), name, newPairs(run, o), opts...)
+	}
+	return flow.ProcessBroadcast(flow.KeyBy(in, keyOf), b.in(o, 1), name, newRules(run, o), opts...)
 }
 
 func (b *builder) addKeyed(o *op) []stream {

@@ -107,7 +107,7 @@ func (s *sum) add(in *Rec) {
 
 // total is the result of a total as a record.
 func (o *op) total(key int32, s sum) Rec {
-	return Rec{Src: int32(1000 + o.id), Key: key, Orig: key, At: int64(flow.MaxTime), Val: int64(mix(uint64(s.N), uint64(s.Val))), Path: mix(s.Mixed, o.salt)}
+	return Rec{Src: int32(1000 + o.id), Key: key, Orig: key, At: int64(flow.MaxTime), Val: int64(mix(uint64(s.N), uint64(s.Val))), Path: mix(mix(s.Mixed, uint64(key)), o.salt)}
 }
 
 // fold is one step of a reduce: the newest record, and a hash over all.

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/tailrace-io/tailrace/flow"
 )
@@ -23,6 +24,7 @@ type generator struct {
 	shape *Shape
 	outs  [][]list // of each operator, by port
 	open  []input  // streams that nobody reads yet, or that may be read again
+	next  *input   // to be taken next
 	read  map[input]bool
 	dead  []input       // dead letters that nobody reads yet
 	waits map[int][]int // sources whose records are held until other sources have ended
@@ -140,6 +142,9 @@ func (g *generator) addSource() {
 // take draws a stream to read: mostly one that nobody reads yet.
 func (g *generator) take() input {
 	i := g.r.IntN(len(g.open))
+	if g.next != nil {
+		i, g.next = slices.Index(g.open, *g.next), nil
+	}
 	in := g.open[i]
 	if g.chance(75) {
 		g.open = append(g.open[:i], g.open[i+1:]...)
@@ -171,6 +176,7 @@ func (g *generator) addOp() {
 	}{
 		{kMapInto, 10}, {kMap, 4}, {kTryMap, 12}, {kFilter, 6}, {kFlatMap, 12}, {kMapBatch, 4}, {kFlatMapBatch, 5},
 		{kAsync, 8}, {kUnion, 14}, {kRoute, 9}, {kTotal, 12}, {kReduce, 10}, {kLookup, 12},
+		{kBuckets, 25}, {kDelays, 8}, {kHolds, 6}, {kPairs, 8}, {kRules, 8},
 	}
 	total := 0
 	for _, w := range weights {
@@ -189,137 +195,18 @@ func (g *generator) addKind(k kind) {
 	switch k {
 	case kUnion:
 		g.addUnion()
-	case kTotal, kReduce:
+	case kTotal, kReduce, kDelays:
 		g.addKeyed(k)
+	case kBuckets:
+		if g.takeTimed() {
+			g.addKeyed(k)
+		}
+	case kPairs, kRules:
+		g.addTwo(k)
 	case kLookup:
 		g.addLookup()
 	default:
 		g.addUnary(k)
-	}
-}
-
-func (g *generator) addUnary(k kind) {
-	o, in := g.newOp(k), g.take()
-	if n := len(g.list(in).recs); n > maxInStream && (k == kFlatMap || k == kFlatMapBatch) {
-		o.kind = kFilter
-	}
-	in.part = g.partition(o, in)
-	o.ins = []input{in}
-	switch o.kind {
-	case kMapInto, kMap:
-		if g.chance(30) {
-			o.keys = 1 + g.r.IntN(8)
-		}
-	case kRoute:
-		o.outs = 1 + g.r.IntN(3)
-	case kAsync:
-		o.calls, o.unordered = 1+g.r.IntN(4), g.chance(40)
-	case kFlatMap:
-		o.setTime = g.chance(25)
-	}
-	if (o.kind == kTryMap || o.kind == kFlatMap || o.kind == kAsync) && g.chance(70) {
-		g.makeFail(o)
-	}
-	g.add(o)
-}
-
-// makeFail lets o refuse some records. Only where no record comes twice can
-// one be told from another that is tried again.
-func (g *generator) makeFail(o *op) {
-	o.fails = failing{one: 2 + g.r.Uint64N(9), letters: g.chance(60), limit: -1}
-	if !g.chance(50) {
-		return
-	}
-	seen := map[uint64]bool{}
-	for _, r := range arrive(g.list(o.ins[0]), o.ins[0].part, parallelism(o, g.streams(o), g.shape.workers)).recs {
-		if seen[r.identity()] {
-			return
-		}
-		seen[r.identity()] = true
-	}
-	o.fails.retries = 1 + g.r.IntN(3)
-}
-
-func (g *generator) addUnion() {
-	o := g.newOp(kUnion)
-	o.par, o.noChain, o.offWorker = 0, false, false // it takes no options
-	records := 0
-	for range 1 + g.r.IntN(4) {
-		in := g.take()
-		if records += len(g.list(in).recs); records > maxInStream && len(o.ins) > 0 {
-			break
-		}
-		o.ins = append(o.ins, in)
-	}
-	g.add(o)
-}
-
-func (g *generator) addKeyed(k kind) {
-	o, in := g.newOp(k), g.take()
-	in.part = flow.ByKey
-	o.ins = []input{in}
-	o.merge = k == kTotal && g.chance(60)
-	if g.chance(40) {
-		o.maxPar = []int{4, 8, 256}[g.r.IntN(3)]
-	}
-	g.add(o)
-}
-
-func (g *generator) addLookup() {
-	o, in := g.newOp(kLookup), g.take()
-	var fit []input
-	for id, outs := range g.outs {
-		for port := range outs {
-			build := input{from: id, port: port}
-			if o := g.shape.ops[id]; o.kind == kSink || port > 0 && o.kind != kRoute {
-				continue
-			}
-			if n := len(g.list(build).recs); n <= 100 && g.mayWait(g.list(in).sources, g.list(build).sources) {
-				fit = append(fit, build)
-			}
-		}
-	}
-	if len(fit) == 0 {
-		g.open = append(g.open, in)
-		return
-	}
-	build := fit[g.r.IntN(len(fit))]
-	g.holdUp(g.list(in).sources, g.list(build).sources)
-	in.part = g.partition(o, in)
-	o.ins = []input{in, build}
-	o.join = flow.JoinKind(g.r.IntN(2))
-	o.keys = 0
-	g.add(o)
-}
-
-// mayWait says whether main can be held until build has ended without any
-// source waiting for itself.
-func (g *generator) mayWait(main, build uint64) bool {
-	for from := range len(g.shape.ops) {
-		if build&(1<<from) != 0 && (main&(1<<from) != 0 || g.reaches(from, main)) {
-			return false
-		}
-	}
-	return true
-}
-
-// reaches says whether source from waits, directly or not, for one of main.
-func (g *generator) reaches(from int, main uint64) bool {
-	for _, to := range g.waits[from] {
-		if main&(1<<to) != 0 || g.reaches(to, main) {
-			return true
-		}
-	}
-	return false
-}
-
-func (g *generator) holdUp(main, build uint64) {
-	for m := range len(g.shape.ops) {
-		for b := range len(g.shape.ops) {
-			if main&(1<<m) != 0 && build&(1<<b) != 0 {
-				g.waits[m] = append(g.waits[m], b)
-			}
-		}
 	}
 }
 

@@ -31,7 +31,7 @@ func parallelism(o *op, ins []list, workers int) int {
 	if o.par > 0 {
 		return o.par
 	}
-	if o.kind == kSource || o.kind == kTotal || o.kind == kReduce {
+	if o.kind == kSource || o.ins[0].part == flow.ByKey {
 		return workers
 	}
 	most := 0
@@ -98,6 +98,12 @@ func eval(o *op, streams []list, workers int) []list {
 		outs = []list{o.evalTotal(ins[0])}
 	case kLookup:
 		outs = []list{o.evalLookup(ins[0], ins[1])}
+	case kBuckets:
+		outs = o.evalBuckets(ins[0])
+	case kPairs:
+		outs = []list{o.evalPairs(ins[0], ins[1])}
+	case kRules:
+		outs = o.evalRules(ins[0], ins[1], par)
 	case kSink:
 		outs = []list{ins[0]}
 	default:
@@ -116,6 +122,9 @@ func (o *op) evalEach(in list) []list {
 	out.recs, dead.recs = nil, nil
 	if o.kind == kAsync && o.unordered {
 		out.order, dead.order = unordered, unordered
+	}
+	if o.kind == kDelays || o.kind == kHolds {
+		out.order, out.timed = unordered, false
 	}
 	for i := range in.recs {
 		r := &in.recs[i]

@@ -43,13 +43,18 @@ const (
 	kTotal
 	kReduce
 	kLookup
+	kBuckets
+	kDelays
+	kHolds
+	kPairs
+	kRules
 	kSink
-	kinds // their number
 )
 
 func (k kind) String() string {
 	return [...]string{"source", "map into", "map", "try map", "filter", "flat map", "map batch", "flat map batch",
-		"async map", "union", "route", "dead letters", "total", "reduce", "lookup join", "sink"}[k]
+		"async map", "union", "route", "dead letters", "total", "reduce", "lookup join",
+		"buckets", "delays", "holds", "pairs", "rules", "sink"}[k]
 }
 
 // input is one edge into an operator.
@@ -78,6 +83,7 @@ type op struct {
 	calls     int  // async: concurrency
 	unordered bool // async
 	join      flow.JoinKind
+	await     bool // delays: the end of data waits for timers, instead of firing them
 	immediate bool // sink: never blocks
 	source    sourceSpec
 }

@@ -19,7 +19,7 @@ type World struct {
 }
 
 // stepLimit is far above what a run of the generated jobs takes.
-const stepLimit = 5_000_000
+const stepLimit = 300_000
 
 // NewWorld makes a world whose every choice comes from seed, with rings of the
 // given capacity (0: the engine's choice).

@@ -210,3 +210,46 @@ func TestABrokenInvariantIsReported(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestTimersThatAreAwaitedAtTheEndCostNoSpinning: the task sleeps until the
+// next one.
+func TestTimersThatAreAwaitedAtTheEndCostNoSpinning(t *testing.T) {
+	o := &op{id: 1, kind: kDelays, par: 2, await: true, ins: []input{{from: 0, part: flow.ByKey}}}
+	s := &Shape{workers: 2, batch: 4, cancelAt: -1, ops: []*op{
+		{id: 0, kind: kSource, par: 2, source: sourceSpec{splits: [][]Rec{numbered(0, 0, 20), numbered(0, 1, 20)}}},
+		o,
+		{id: 2, kind: kSink, par: 1, ins: []input{{from: 1}}},
+	}}
+	for s.Seed = range 40 {
+		if res, err := Run(s, 2); err != nil || res.Steps > 2000 {
+			t.Fatalf("%d steps, %v", res.Steps, err)
+		}
+	}
+}
+
+// TestASourceTaskThatIsAboutToEndHoldsEventTimeBack: it is not idle when it has
+// read its last split, or what waits for its timers further down would come
+// after the event time of others.
+func TestASourceTaskThatIsAboutToEndHoldsEventTimeBack(t *testing.T) {
+	s := &Shape{workers: 3, batch: 2, cancelAt: -1, ops: []*op{
+		{id: 0, kind: kSource, par: 3, source: sourceSpec{timed: true, splits: [][]Rec{numbered(0, 0, 9), numbered(0, 1, 7), numbered(0, 2, 5)}}},
+		{id: 1, kind: kBuckets, par: 3, salt: 500, ins: []input{{from: 0, part: flow.ByKey}}},
+		{id: 2, kind: kBuckets, par: 3, salt: 700, ins: []input{{from: 1, part: flow.ByKey}}},
+		{id: 3, kind: kSink, par: 1, ins: []input{{from: 2}}},
+	}}
+	for s.Seed = range 300 {
+		if _, err := Run(s, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// numbered makes the records of a split.
+func numbered(src, split int32, n int) []Rec {
+	recs := make([]Rec, n)
+	for i := range recs {
+		key := int32(i % 4)
+		recs[i] = Rec{Src: src, Split: split, Seq: int32(i), Key: key, Orig: key, At: int64(100 * i), Val: int64(i)}
+	}
+	return recs
+}
