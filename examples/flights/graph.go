@@ -33,9 +33,11 @@ func build(in flow.Source[flight], airports, out string, shown *tables) *flow.Gr
 	legs := flow.LookupJoin(flights, names, "name", flow.LeftOuter, (*flight).from, (*airport).code,
 		func(f *flight, a *airport, out *flow.Out[leg]) error {
 			l := out.Slot()
-			l.Origin, l.Destination, l.Delay, l.Name = f.Origin, f.Destination, f.Delay, "("+f.Origin+")"
+			l.Origin, l.Destination, l.Delay = f.Origin, f.Destination, f.Delay
 			if a != nil {
 				l.Name = a.Name
+			} else {
+				l.Name = unnamed(f.Origin)
 			}
 			return nil
 		})

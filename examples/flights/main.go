@@ -1,23 +1,26 @@
-// Flights is the main job: it reads US flights from Parquet in parallel, joins
-// airport names, and computes delays by origin and by route, while it writes
-// every flight that was more than an hour late.
+// Command flights is the main job: it reads US flights from Parquet in
+// parallel, joins airport names, and computes delays by origin and by route,
+// while it writes every flight that was more than an hour late.
+//
+// Reading order: graph.go (the job), records.go (its types), main.go (how it
+// is run), display.go and report.go (what is shown), paced.go (a slower source).
 package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
+	"math"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
-	"time"
-
-	"golang.org/x/term"
 
 	"github.com/tailrace-io/tailrace/connectors/files"
 	"github.com/tailrace-io/tailrace/exec"
+	"github.com/tailrace-io/tailrace/flow"
 )
 
 // settings are the flags.
@@ -28,76 +31,98 @@ type settings struct {
 	verbose, explain  bool
 }
 
-func main() {
-	const data = "examples/flights/data"
-	var s settings
-	flag.StringVar(&s.in, "in", data+"/flights-2001-jan-feb.parquet", "Parquet file of flights, or a glob of several")
-	flag.StringVar(&s.airports, "airports", data+"/airports.csv", "CSV file of airports")
-	flag.StringVar(&s.out, "out", "out/flights", "directory for the results; earlier results in it are replaced")
-	flag.IntVar(&s.workers, "workers", 0, "number of workers (default: one for each core)")
-	flag.Float64Var(&s.rate, "rate", 0, "read at most that many rows a second (default: no limit)")
-	flag.BoolVar(&s.verbose, "v", false, "log state transitions")
-	flag.BoolVar(&s.explain, "explain", false, "describe the job instead of running it")
-	flag.Usage = func() {
-		fmt.Fprintf(flag.CommandLine.Output(), "Usage: flights [flags]\n\nDelays of US flights by origin and by route. Run it from the root of the repository, or name the files.\n\n")
-		flag.PrintDefaults()
+func main() { os.Exit(start(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// start is the program with its outside passed in. It returns the exit code.
+func start(args []string, stdout, stderr *os.File) int {
+	s, err := parse(args, stdout, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
 	}
-	flag.Parse()
-	if flag.NArg() > 0 || s.rate < 0 {
-		flag.Usage()
-		os.Exit(2)
-	}
-	os.Exit(run(s))
+	return run(paced(files.Parquet[flight](s.in), s.rate), s, stdout, stderr)
 }
 
-func run(s settings) int {
+const usage = `Usage: flights [flags]
+
+Reads US flights from Parquet, joins the names of airports, and computes delays.
+Into the directory -out go
+  origins/  CSV      flights, mean and 90th percentile of the delay, by airport
+  routes/   Parquet  the same by pair of airports
+  worst/    CSV      the ten routes with the longest delays
+  hubs/     CSV      the ten airports with the most destinations
+  delayed/  CSV      every flight that was more than an hour late
+Run it from the root of the repository, or name the files with -in and -airports.
+
+`
+
+// parse reads the flags. Its error has been printed.
+func parse(args []string, stdout, stderr io.Writer) (s settings, err error) {
+	const data = "examples/flights/data"
+	f := flag.NewFlagSet("flights", flag.ContinueOnError)
+	f.StringVar(&s.in, "in", data+"/flights-2001-jan-feb.parquet", "Parquet `files` of flights, as a name or a glob")
+	f.StringVar(&s.airports, "airports", data+"/airports.csv", "CSV `file` of airports")
+	f.StringVar(&s.out, "out", "out/flights", "`directory` for the results; those of an earlier run are replaced")
+	f.IntVar(&s.workers, "workers", 0, "how many workers, 0 for one for each core")
+	f.Float64Var(&s.rate, "rate", 0, "how many `rows` to read a second, at most; 0 for no limit")
+	f.BoolVar(&s.verbose, "v", false, "log state transitions")
+	f.BoolVar(&s.explain, "explain", false, "describe the job instead of running it")
+	f.SetOutput(io.Discard)
+	err = f.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprint(stdout, usage)
+		f.SetOutput(stdout)
+		f.PrintDefaults()
+		return s, err
+	case err != nil:
+	case f.NArg() > 0:
+		err = fmt.Errorf("%q is no flag", f.Arg(0))
+	case s.workers < 0:
+		err = fmt.Errorf("-workers %d: must not be negative", s.workers)
+	case !(s.rate >= 0) || math.IsInf(s.rate, 0):
+		err = fmt.Errorf("-rate %v: must be a number of rows, 0 for no limit", s.rate)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "flights: %v (flights -help lists the flags)\n", err)
+	}
+	return s, err
+}
+
+// run runs the job on the flights of in, and shows how it goes.
+func run(in flow.Source[flight], s settings, stdout, stderr *os.File) int {
 	var shown tables
-	g := build(paced(files.Parquet[flight](s.in), s.rate), s.airports, s.out, &shown)
+	g := build(in, s.airports, s.out, &shown)
 	if s.explain {
-		fmt.Print(g.Explain())
+		fmt.Fprint(stdout, g.Explain())
 		return 0
 	}
+	d := &display{file: stderr}
 	o := exec.Options{Workers: s.workers}
 	if s.verbose {
-		o.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+		o.Logger = slog.New(slog.NewTextHandler(d, nil))
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	job, err := exec.Start(context.Background(), g, o)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "flights: not started: %v\n", err)
+		fmt.Fprintf(stderr, "flights: not started: %v\n", err)
 		return 1
 	}
-	done := showProgress(job, s.in)
-	res, err, caught := exec.WaitOrSignal(job, signals, os.Stderr, os.Exit)
-	done()
+	d.follow(job, s.in)
+	res, err, caught := exec.WaitOrSignal(job, signals, d, func(code int) {
+		d.close()
+		os.Exit(code)
+	})
+	d.close()
+	signal.Stop(signals)
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "flights: %v: %v\n", res.Outcome, err)
+		printFailure(stderr, res, err, s.out)
 		return exec.ExitCode(err, caught)
 	}
-	printTables(os.Stdout, &shown)
-	printOutcome(res, s.out)
+	printTables(stdout, &shown)
+	printOutcome(stdout, res, s.out)
 	return 0
 }
-
-// printOutcome says how the job ended and where its results are.
-func printOutcome(res exec.Result, out string) {
-	var rows, late uint64
-	for _, o := range res.Operators {
-		switch o.Name {
-		case "flights":
-			rows = o.In
-		case "delayed":
-			late = o.In
-		}
-	}
-	fmt.Printf("%v in %v: %s flights read (%s/s), %s of them over an hour late.\n", res.Outcome, res.Duration.Round(time.Millisecond),
-		grouped(int64(rows)), grouped(int64(float64(rows)/res.Duration.Seconds())), grouped(int64(late)))
-	where, err := filepath.Abs(out)
-	if err != nil {
-		where = out
-	}
-	fmt.Printf("Results: %s/{origins,routes,worst,hubs,delayed}\n", where)
-}
-
-func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }

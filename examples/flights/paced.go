@@ -60,8 +60,10 @@ type pacedReader struct {
 
 func (r *pacedReader) Read(ctx context.Context, buf []flight) (int, error) {
 	// Small batches keep a slow rate smooth.
-	most := max(1, int(r.source.rate/50))
-	n, err := r.Reader.Read(ctx, buf[:min(len(buf), most)])
+	if most := max(1, r.source.rate/50); most < float64(len(buf)) {
+		buf = buf[:int(most)]
+	}
+	n, err := r.Reader.Read(ctx, buf)
 	timer := time.NewTimer(r.source.due(n))
 	defer timer.Stop()
 	select {

@@ -25,6 +25,9 @@ type airport struct {
 
 func (a *airport) code() string { return a.Code }
 
+// unnamed is the name of an airport that is not in the table.
+func unnamed(code string) string { return "(" + code + ")" }
+
 // leg is a flight with the name of the airport it left.
 type leg struct {
 	Origin, Destination, Name string
@@ -76,10 +79,11 @@ type delayed struct {
 	Delay       int32     `csv:"delay"`
 }
 
-// worse orders routes by mean delay; those of fewer flights than a route that
-// is flown daily come last.
+// daily is the number of flights, in two months, of a route that is flown daily.
+const daily = 50
+
+// worse orders routes by mean delay; those that are not flown daily come last.
 func worse(a, b *routeRow) int {
-	const daily = 50
 	return cmp.Or(
 		cmp.Compare(min(a.Flights, daily), min(b.Flights, daily)),
 		cmp.Compare(a.Mean, b.Mean),

@@ -1,5 +1,5 @@
-// Subset makes the data that the flights example ships: the flights of January
-// and February from a file of more months.
+// Command subset makes the data that the flights example ships: the flights of
+// January and February from a file of more months.
 package main
 
 import (
