@@ -45,6 +45,7 @@ type Node struct {
 	RequiresFinal bool
 
 	policy   policy
+	fallible bool         // it has a function that can fail, or says itself what OnError means
 	deadType reflect.Type // record type of dead letters
 	// secondDead is for the dead letters of a second input with records of
 	// another type: one of the OutPorts.

@@ -15,7 +15,6 @@ type Graph struct {
 	letters []*letterBox
 	codecs  map[reflect.Type]registeredCodec
 	late    []string // mistakes that belong to no operator
-	linked  bool
 }
 
 // New returns an empty graph. The name stands in logs and metrics.
@@ -33,10 +32,10 @@ func (g *Graph) Nodes() []*Node {
 	return g.nodes
 }
 
-// add makes a node. A nil graph can only come from the zero Stream.
+// add makes a node. A nil graph comes from the zero Stream.
 func (g *Graph) add(kind, name string, s settings) *Node {
 	if g == nil {
-		panic(fmt.Sprintf("flow: %s %q: the stream is the zero Stream; streams come from Read and from operators", kind, name))
+		panic(fmt.Sprintf("flow: %s %q: the graph is nil, or the stream is the zero Stream; streams come from Read and from operators", kind, name))
 	}
 	n := &Node{
 		Index: len(g.nodes), Name: name, Kind: kind, Where: caller(), OutPorts: 1, DeadPort: -1,
@@ -120,31 +119,56 @@ func link(e *Edge) {
 
 // letterBox collects the dead letters of one name.
 type letterBox struct {
-	name   string
-	record reflect.Type
-	node   *Node
+	name     string
+	record   reflect.Type
+	node     *Node
+	attached map[letterPort]bool
 	// attach adds an edge from a node's dead port.
 	attach func(from *Node, port int)
 }
 
-// link connects dead letters, once the graph is complete.
-func (g *Graph) link() {
-	if g.linked {
-		return
+// readsLetters says whether dead letters of that name are read already, but none
+// with records of that type.
+func (g *Graph) readsLetters(name string, record reflect.Type) bool {
+	found := false
+	for _, box := range g.letters {
+		if box.name == name {
+			if box.record == record {
+				return false
+			}
+			found = true
+		}
 	}
-	g.linked = true
+	return found
+}
+
+// letterPort is a port that dead letters leave by.
+type letterPort struct {
+	from *Node
+	port int
+}
+
+// link connects dead letters that are not connected yet: whoever sends them and
+// whoever reads them can be added in any order, also between two calls.
+func (g *Graph) link() {
 	for _, n := range g.nodes {
 		name := n.policy.letters()
 		if name == "" || n.DeadPort < 0 {
 			continue
 		}
 		for _, box := range g.letters {
-			if box.name == name && box.record == n.deadType {
-				box.attach(n, n.DeadPort)
-			}
-			if box.name == name && box.record == n.secondDead.record {
-				box.attach(n, n.secondDead.port)
+			if box.name == name {
+				box.connect(n, n.DeadPort, n.deadType)
+				box.connect(n, n.secondDead.port, n.secondDead.record)
 			}
 		}
+	}
+}
+
+// connect attaches a port with records of that type, once.
+func (box *letterBox) connect(from *Node, port int, record reflect.Type) {
+	if p := (letterPort{from, port}); box.record == record && !box.attached[p] {
+		box.attached[p] = true
+		box.attach(from, port)
 	}
 }

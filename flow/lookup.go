@@ -3,6 +3,7 @@ package flow
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -15,13 +16,15 @@ const (
 	FullOuter                 // both are
 )
 
+const kindLookup = "lookup join"
+
 // LookupJoin is a broadcast hash join: b, which must be bounded, goes to every
 // task and is read to its end before the first record of s. f is called for
 // each pair in the order in which b was read, and for LeftOuter with a nil b
 // for a record of s without a partner.
 func LookupJoin[K comparable, I, B, O any](s Stream[I], b Stream[B], name string, kind JoinKind, key func(*I) K, bkey func(*B) K,
 	f func(in *I, b *B, out *Out[O]) error, opts ...Option) Stream[O] {
-	n := fallible[I](unary(s, "lookup join", name, applyAll(opts)))
+	n := fallible[I](unary(s, kindLookup, name, applyAll(opts)))
 	n.MustHead = true
 	n.required("key function", key == nil)
 	n.required("key function of the build side", bkey == nil)
@@ -35,7 +38,6 @@ func LookupJoin[K comparable, I, B, O any](s Stream[I], b Stream[B], name string
 	if kind > LeftOuter {
 		n.fault("a LookupJoin can be Inner or LeftOuter: for a FullOuter one, no task knows which build records found no partner in the others")
 	}
-	n.checks = append(n.checks, func() error { return checkBuildSide(n) })
 	n.NewKernel = func(inst *Instance) (Kernel, error) {
 		k := &lookupKernel[K, I, B, O]{key: key, bkey: bkey, f: f, kind: kind, inst: inst, chains: map[K]rowChain{}}
 		k.failures.init(n.policy, inst, 1)
@@ -44,32 +46,82 @@ func LookupJoin[K comparable, I, B, O any](s Stream[I], b Stream[B], name string
 	return out[O](s.g, n)
 }
 
-// checkBuildSide refuses a build side that never ends, or that waits for what
-// it holds up.
-func checkBuildSide(n *Node) error {
-	main, build := sourcesOf(n.Ins[0].From), sourcesOf(n.Ins[1].From)
-	var both, endless []string
-	for _, src := range build {
-		if src.Source != nil && !src.Source.Bounded {
-			endless = append(endless, fmt.Sprintf("%q", src.Name))
+// checkBuildSides refuses build sides that never end, and sources that wait for
+// each other: each source of the main side waits for the end of every source of
+// the build side. What ends in the build side of another join on its way does
+// not wait, for that takes whatever comes.
+func (g *Graph) checkBuildSides(report reporter) {
+	waits := waitGraph{}
+	for _, n := range g.nodes {
+		if n.Kind != kindLookup || len(n.Ins) < 2 {
+			continue
 		}
-		for _, other := range main {
-			if src == other {
-				both = append(both, fmt.Sprintf("%q", src.Name))
+		main, build := sourcesOf(n.Ins[0].From, false), sourcesOf(n.Ins[1].From, true)
+		var endless []string
+		for _, src := range build {
+			if !src.Source.Bounded {
+				endless = append(endless, fmt.Sprintf("%q", src.Name))
+			}
+		}
+		if len(endless) > 0 {
+			report(n, "the build side must be bounded, but %s is not", strings.Join(endless, ", "))
+		}
+		if both := common(main, build); len(both) > 0 {
+			report(n, "the source %s feeds both sides: it would be held up by itself, since the main side waits for the end of the build side; read it twice", strings.Join(both, ", "))
+			continue
+		}
+		for _, m := range main {
+			for _, b := range build {
+				if join := waits.joinOn(b, m); join != nil {
+					report(n, "the source %q waits here for the end of %q, which waits for it at the lookup join %q: neither would end; read one of them twice", m.Name, b.Name, join.Name)
+				}
+				waits[m] = append(waits[m], wait{b, n})
 			}
 		}
 	}
-	switch {
-	case len(endless) > 0:
-		return fmt.Errorf("the build side must be bounded, but %s is not", strings.Join(endless, ", "))
-	case len(both) > 0:
-		return fmt.Errorf("the source %s feeds both sides: it would be held up by itself, since the main side waits for the end of the build side; read it twice", strings.Join(both, ", "))
+}
+
+// waitGraph has for each source the sources whose end it waits for.
+type waitGraph map[*Node][]wait
+
+type wait struct{ source, join *Node }
+
+// joinOn returns the first join on a way on which from waits for to, nil if it
+// does not.
+func (w waitGraph) joinOn(from, to *Node) *Node {
+	seen := map[*Node]bool{}
+	var reaches func(*Node) bool
+	reaches = func(n *Node) bool {
+		if n == to {
+			return true
+		}
+		if seen[n] {
+			return false
+		}
+		seen[n] = true
+		return slices.ContainsFunc(w[n], func(next wait) bool { return reaches(next.source) })
+	}
+	for _, next := range w[from] {
+		if reaches(next.source) {
+			return next.join
+		}
 	}
 	return nil
 }
 
-// sourcesOf returns the sources that feed n, each once.
-func sourcesOf(n *Node) (found []*Node) {
+// common has the names of the nodes that are in both lists.
+func common(as, bs []*Node) (names []string) {
+	for _, n := range as {
+		if slices.Contains(bs, n) {
+			names = append(names, fmt.Sprintf("%q", n.Name))
+		}
+	}
+	return names
+}
+
+// sourcesOf returns the sources that feed n, each once; with builds also those
+// that do so through the build side of a join.
+func sourcesOf(n *Node, builds bool) (found []*Node) {
 	seen := map[*Node]bool{}
 	var visit func(*Node)
 	visit = func(n *Node) {
@@ -81,7 +133,9 @@ func sourcesOf(n *Node) (found []*Node) {
 			found = append(found, n)
 		}
 		for _, e := range n.Ins {
-			visit(e.From)
+			if builds || n.Kind != kindLookup || e.ToPort == 0 {
+				visit(e.From)
+			}
 		}
 	}
 	visit(n)

@@ -103,6 +103,7 @@ func Write[T any](s Stream[T], name string, sink Sink[T], opts ...Option) {
 		n.fault("the sink is nil")
 		return
 	}
+	n.fallible = true
 	if n.policy.kind != policyFail {
 		n.fault("OnError: a write fails as a whole; only Fail() makes sense")
 	}

@@ -30,6 +30,7 @@ func unary[I any](s Stream[I], kind, name string, set settings) *Node {
 
 // fallible prepares n for a policy with retries or dead letters of records T.
 func fallible[T any](n *Node) *Node {
+	n.fallible = true
 	if n.policy.kind == policyRetry {
 		n.MustHead = true
 	}
@@ -163,10 +164,13 @@ func Route[T any](s Stream[T], name string, outputs int, f func(*T) int, opts ..
 // sent there. Validate compares T with the record types of those operators.
 func DeadLetters[T any](g *Graph, name string) Stream[Failed[T]] {
 	n := g.add(kindLetters, "dead letters "+name, settings{})
+	if g.readsLetters(name, reflect.TypeFor[T]()) {
+		n.Name += " of " + typeName[T]()
+	}
 	n.MustHead = true
 	n.NewKernel = func(*Instance) (Kernel, error) { return &passKernel[Failed[T]]{}, nil }
 	g.letters = append(g.letters, &letterBox{
-		name: name, record: reflect.TypeFor[T](), node: n,
+		name: name, record: reflect.TypeFor[T](), node: n, attached: map[letterPort]bool{},
 		attach: func(from *Node, port int) {
 			connect(Stream[Failed[T]]{g: g, node: from, port: port}, n, 0)
 		},

@@ -29,7 +29,7 @@ func (w Watermarks) Idle(after time.Duration) Watermarks {
 func Timestamps[T any](s Stream[T], name string, at func(*T) Time, wm Watermarks) Stream[T] {
 	n := unary(s, "timestamps", name, settings{})
 	n.required("function", at == nil)
-	if s.node.Source == nil || s.part != Forward {
+	if s.node.Kind != "read" || s.part != Forward {
 		n.fault("Timestamps must stand straight after Read, where splits can still be told apart; its input is the %s %q", s.node.Kind, s.node.Name)
 	}
 	if wm.disorder < 0 {

@@ -49,9 +49,6 @@ func declareKeyed[K comparable, V any](g *Graph, n *Node, name string) {
 		}
 		return nil
 	})
-	if n.policy.kind == policyRetry {
-		n.fault("OnError(Retry(...)) on an operator with state: a failed call leaves its changes of state behind")
-	}
 }
 
 // newKeyedTable makes the table of one task.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Validate reports every mistake in the graph at once, each with the
@@ -36,6 +38,7 @@ func (g *Graph) Validate() error {
 	}
 	g.checkLetters(report)
 	g.checkCycles(report)
+	g.checkBuildSides(report)
 	if len(found) == 0 {
 		return nil
 	}
@@ -48,9 +51,11 @@ func (g *Graph) checkNames(report reporter) {
 	first := map[string]*Node{}
 	for _, n := range g.nodes {
 		switch before := first[n.Name]; {
-		case n.Name == "":
+		case strings.TrimSpace(n.Name) == "":
 			report(n, "the name is empty: it is the operator's identity in checkpoints")
-		case strings.ContainsFunc(n.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		case !utf8.ValidString(n.Name):
+			report(n, "the name is not valid UTF-8")
+		case strings.ContainsFunc(n.Name, unicode.IsControl):
 			report(n, "the name has control characters")
 		case before != nil:
 			report(n, "the name is already that of the %s added at %s", before.Kind, before.Where)
@@ -88,8 +93,8 @@ func (g *Graph) checkNode(n *Node, report reporter) {
 			report(n, "nothing reads its output %d; end each stream with flow.Write", port)
 		}
 	}
-	if len(n.Ins) == 0 && n.Source == nil && n.Kind != kindLetters {
-		report(n, "it has no input")
+	if n.policy.kind != policyFail && !n.fallible {
+		report(n, "OnError: this kind of operator has no function that can fail")
 	}
 	for _, e := range n.Ins {
 		if e.From.Index >= len(g.nodes) || g.nodes[e.From.Index] != e.From {
@@ -108,8 +113,7 @@ func (g *Graph) checkLetters(report reporter) {
 			continue
 		}
 		if n.DeadPort < 0 {
-			report(n, "OnError(DeadLetter(%q)): this kind of operator has no function that can fail", name)
-			continue
+			continue // checkNode has said that nothing can fail here
 		}
 		g.checkLetterType(report, n, name, n.deadType)
 		if n.secondDead.record != nil {
