@@ -112,6 +112,23 @@ func TestFormatsMatchTheirGoldenFiles(t *testing.T) {
 	}
 }
 
+func TestABusyHostIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		lost float64
+		want bool
+	}{{0.01, false}, {0.5, true}} {
+		s := sample().Suites[0]
+		s.Gaps.Lost = c.lost
+		var got bytes.Buffer
+		if err := Table(&got, &s); err != nil {
+			t.Fatal(err)
+		}
+		if warned := bytes.Contains(got.Bytes(), []byte("WARNING")); warned != c.want {
+			t.Errorf("%.0f%% of the time lost: warned %v, want %v", 100*c.lost, warned, c.want)
+		}
+	}
+}
+
 func TestJSONCanBeReadBack(t *testing.T) {
 	var b bytes.Buffer
 	if err := JSON(&b, sample()); err != nil {

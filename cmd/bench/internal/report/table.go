@@ -16,6 +16,10 @@ func TableHead(w io.Writer, h Host) error {
 	return err
 }
 
+// busy is the share of time that an idle thread may lose before the reader is
+// warned. A quiet virtual machine takes well under one percent.
+const busy = 0.03
+
 // Table prints a suite for people.
 func Table(w io.Writer, s *Suite) error {
 	var b strings.Builder
@@ -23,6 +27,9 @@ func Table(w io.Writer, s *Suite) error {
 	g := s.Gaps
 	fmt.Fprintf(&b, "idle pinned thread: gaps p50 %s, p99.9 %s, max %s; %d over 10us, %d over 100us, %d over 1ms; %.2f%% of the time lost\n",
 		duration(g.P50), duration(g.P999), duration(g.Max), g.Over10us, g.Over100us, g.Over1ms, 100*g.Lost)
+	if g.Lost > busy {
+		b.WriteString("WARNING: others use this host; wall times, ratios and verdicts mean little, cpu ns/rec less so\n")
+	}
 	for i := range s.Cases {
 		tableCase(&b, &s.Cases[i])
 	}
