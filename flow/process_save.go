@@ -76,12 +76,9 @@ func (k *keyedCore[K, O]) Save(dst []byte) ([]byte, error) {
 	if err != nil || t == nil {
 		return dst, err
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(t.tags.names)))
-	for _, tag := range t.tags.names {
-		dst = appendString(dst, tag)
-	}
+	dst, numbers := t.appendTags(dst)
 	for _, set := range []*table.Timers[K]{t.event, t.clock} {
-		if dst, err = appendTimers(dst, set, k.codec); err != nil {
+		if dst, err = appendTimers(dst, set, k.codec, numbers); err != nil {
 			return nil, fmt.Errorf("save timers: %w", err)
 		}
 	}
@@ -95,7 +92,24 @@ func (k *keyedCore[K, O]) Save(dst []byte) ([]byte, error) {
 	return binary.AppendVarint(binary.AppendUvarint(dst, ended), until), nil
 }
 
-func appendTimers[K comparable](dst []byte, set *table.Timers[K], keys Codec[K]) (_ []byte, err error) {
+// appendTags appends the tags in use, in their order, and returns for each tag
+// which of them it is.
+func (t *timers[K]) appendTags(dst []byte) ([]byte, []int) {
+	used, numbers := make([]bool, len(t.tags.names)), make([]int, len(t.tags.names))
+	t.used(used)
+	var tags []byte
+	n := 0
+	for id, ok := range used {
+		if ok {
+			tags = appendString(tags, t.tags.names[id])
+			numbers[id] = n
+			n++
+		}
+	}
+	return append(binary.AppendUvarint(dst, uint64(n)), tags...), numbers
+}
+
+func appendTimers[K comparable](dst []byte, set *table.Timers[K], keys Codec[K], tags []int) (_ []byte, err error) {
 	var all []table.Timer[K]
 	for w := range set.All() {
 		all = append(all, w)
@@ -104,7 +118,7 @@ func appendTimers[K comparable](dst []byte, set *table.Timers[K], keys Codec[K])
 	for i := range all {
 		w := &all[i]
 		dst = binary.AppendVarint(dst, w.At)
-		dst = binary.AppendUvarint(dst, uint64(w.Tag))
+		dst = binary.AppendUvarint(dst, uint64(tags[w.Tag]))
 		if dst, err = keys.Append(dst, &w.Key); err != nil {
 			return nil, fmt.Errorf("key %v: %w", w.Key, err)
 		}
@@ -121,7 +135,12 @@ func (k *keyedCore[K, O]) Load(src []byte) error {
 	t := k.timers
 	var ids []uint32
 	for n := r.uvarint(); n > 0 && r.err == nil; n-- {
-		ids = append(ids, t.tags.id(string(r.bytes()), t))
+		tag := string(r.bytes())
+		id, ok := t.tags.known(tag)
+		if !ok {
+			id = t.tags.add(tag) // no timer has it yet: none may be given up now
+		}
+		ids = append(ids, id)
 	}
 	for _, set := range []*table.Timers[K]{t.event, t.clock} {
 		if err := k.loadTimers(&r, set, ids); err != nil {

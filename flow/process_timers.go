@@ -78,6 +78,11 @@ func (n *tagNames) id(tag string, of timerTags) uint32 {
 	if len(n.free) == 0 && len(n.names) >= manyTags && len(n.names) >= tagsShare*of.count() {
 		n.giveUp(of)
 	}
+	return n.add(tag)
+}
+
+// add gives a number to tag, which has none.
+func (n *tagNames) add(tag string) uint32 {
 	if n.ids == nil {
 		n.ids = map[string]uint32{}
 	}
