@@ -47,12 +47,12 @@ func (t *task) moveTime() (progress bool, err error) {
 // timeAbove is the event time of what reaches o.
 func (t *task) timeAbove(o *operator) (wm flow.Time, idle bool) {
 	switch {
+	case o.parent != nil && o.watermarking == nil:
+		return o.parent.wm, o.parent.idle // also at the end of data: the parent may hold it back
 	case t.state != Running:
 		return flow.MaxTime, false
 	case o.watermarking != nil:
 		return t.splitTime(o)
-	case o.parent != nil:
-		return o.parent.wm, o.parent.idle
 	case t.source != nil:
 		return flow.MinTime, false
 	}

@@ -81,3 +81,24 @@ func table(counts, runs map[string]int) string {
 	}
 	return b.String()
 }
+
+// TestASeedGivesTheSameRunAgain: to the last step, and in every event.
+func TestASeedGivesTheSameRunAgain(t *testing.T) {
+	from, to := uint64(1000), uint64(1050)
+	if *seedFlag != 0 {
+		from, to = *seedFlag, *seedFlag+1
+	}
+	for seed := from; seed < to; seed++ {
+		for _, capacity := range capacities {
+			first, err := Run(Generate(seed), capacity)
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+			second, err := Run(Generate(seed), capacity)
+			if err != nil || first.Hash != second.Hash || first.Steps != second.Steps {
+				t.Errorf("seed %d, capacity %d: %d steps, trace %016x, then %d steps, trace %016x, %v",
+					seed, capacity, first.Steps, first.Hash, second.Steps, second.Hash, err)
+			}
+		}
+	}
+}

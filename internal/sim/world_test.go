@@ -253,3 +253,20 @@ func numbered(src, split int32, n int) []Rec {
 	}
 	return recs
 }
+
+// TestEventTimeWaitsForCallsThatAreOutAtTheEnd: also behind an operator that is
+// fused with the one that calls.
+func TestEventTimeWaitsForCallsThatAreOutAtTheEnd(t *testing.T) {
+	s := &Shape{workers: 2, batch: 4, cancelAt: -1, ops: []*op{
+		{id: 0, kind: kSource, par: 1, source: sourceSpec{timed: true, splits: [][]Rec{numbered(0, 0, 9)}}},
+		{id: 1, kind: kAsync, par: 2, calls: 3, unordered: true, ins: []input{{from: 0}}},
+		{id: 2, kind: kMap, par: 2, ins: []input{{from: 1}}},
+		{id: 3, kind: kBuckets, par: 1, salt: 100, ins: []input{{from: 2, part: flow.ByKey}}},
+		{id: 4, kind: kSink, par: 1, ins: []input{{from: 3}}},
+	}}
+	for s.Seed = range 200 {
+		if _, err := Run(s, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
