@@ -62,7 +62,7 @@ stress: ## push OPS (10^8) elements through a ring under the race detector
 	CGO_ENABLED=1 $(GO) test ./buffers -run Stress -race -count=1 -timeout 60m -args -ops=$(OPS)
 
 sim: ## run SEEDS (200) seeds of the simulation
-	$(GO) test ./internal/sim -count=1 -timeout 60m -args -seeds=$(SEEDS)
+	$(GO) test ./internal/sim -count=1 -timeout 60m -v -args -sim.seeds=$(SEEDS)
 
 bench: ## measure everything against hand-written twins
 	$(GO) run ./cmd/bench all

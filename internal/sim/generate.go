@@ -242,10 +242,10 @@ func (g *generator) addSinks() {
 // addTrouble draws what goes wrong in the run, if anything does.
 func (g *generator) addTrouble() {
 	switch n := g.r.IntN(100); {
-	case n < 18:
+	case n < 25:
 		g.addBomb()
-	case n < 26:
-		g.shape.cancelAt = g.r.IntN(1 + g.r.IntN(4000))
+	case n < 35:
+		g.shape.cancelAt = g.r.IntN(1 + g.r.IntN(1500))
 	}
 }
 
@@ -257,7 +257,7 @@ func (g *generator) addBomb() {
 		}
 	}
 	o := fit[g.r.IntN(len(fit))]
-	o.bomb = bomb{kind: bombPanic + bombKind(g.r.IntN(3)), call: g.r.IntN(1 + g.r.IntN(200))}
+	o.bomb = bomb{kind: bombPanic + bombKind(g.r.IntN(3)), call: g.r.IntN(1 + g.r.IntN(60))}
 	if o.fails.one > 0 && !o.fails.letters && o.kind != kSource && g.chance(70) {
 		if refused := int64(len(g.outs[o.id][1].recs)); refused > 0 {
 			o.bomb = bomb{kind: bombSkip}
