@@ -43,7 +43,7 @@ func combineBeforeExchange[K comparable, T, A, R any](e *Edge, k Keyed[K, T], a 
 		if part != ByKey {
 			return plain(lanes, owner, part, inst)
 		}
-		c := &combineOutlet[K, T, A, R]{key: k.key, hash: k.hash, agg: a, owner: owner, shift: groupShift(len(owner)), combining: true}
+		c := &combineOutlet[K, T, A, R]{keyed: k, agg: a, owner: owner, shift: groupShift(len(owner)), combining: true}
 		c.outlet = *newOutlet[partial[K, A]](lanes, ByKey, 0)
 		c.resize(combineSlots)
 		return c
@@ -62,15 +62,14 @@ type combineSlot[K comparable, A any] struct {
 // combining for a while and sends each record as an accumulator of one.
 type combineOutlet[K comparable, T, A, R any] struct {
 	outlet[partial[K, A]]
-	key       func(*T) K
-	hash      func(*K) uint64
+	keyed     Keyed[K, T]
 	agg       Aggregator[T, A, R]
 	owner     []uint16
 	shift     uint
 	slots     []combineSlot[K, A]
 	mask      uint64
 	held      int
-	inHand    K // a local key would be allocated, since hash takes a pointer
+	look      lookAhead[K]
 	combining bool
 	seen, met int // in this window
 	skip      int
@@ -86,10 +85,17 @@ func (o *combineOutlet[K, T, A, R]) OnBatch(_ int, b Batch) error {
 		o.passOn(in.Recs)
 		return nil
 	}
-	for i := range in.Recs {
-		rec := &in.Recs[i]
-		o.inHand = o.key(rec)
-		key, h := o.inHand, o.hash(&o.inHand)
+	for from := 0; from < len(in.Recs); from += ahead {
+		o.combine(in.Recs[from:min(from+ahead, len(in.Recs))])
+	}
+	return nil
+}
+
+// combine adds each record to the accumulator of its key.
+func (o *combineOutlet[K, T, A, R]) combine(recs []T) {
+	lookAt(&o.look, &o.keyed, recs, nil)
+	for i := range recs {
+		key, h := o.look.keys[i], o.look.hashes[i]
 		s := &o.slots[h&o.mask]
 		if s.used && s.hash == h && s.key == key {
 			o.met++
@@ -98,9 +104,8 @@ func (o *combineOutlet[K, T, A, R]) OnBatch(_ int, b Batch) error {
 		} else {
 			o.replace(s, h, key)
 		}
-		o.agg.Add(&s.acc, rec)
+		o.agg.Add(&s.acc, &recs[i])
 	}
-	return nil
 }
 
 // second returns the place of a key that its first place does not hold: the
@@ -135,14 +140,17 @@ func (o *combineOutlet[K, T, A, R]) replace(s *combineSlot[K, A], h uint64, key 
 
 // passOn sends each record as an accumulator of its own.
 func (o *combineOutlet[K, T, A, R]) passOn(recs []T) {
-	for i := range recs {
-		o.inHand = o.key(&recs[i])
-		p := o.room(o.hash(&o.inHand))
-		p.key = o.inHand
-		if o.agg.New != nil {
-			p.acc = o.agg.New()
+	for ; len(recs) > 0; recs = recs[min(ahead, len(recs)):] {
+		some := recs[:min(ahead, len(recs))]
+		lookAt(&o.look, &o.keyed, some, nil)
+		for i := range some {
+			p := o.room(o.look.hashes[i])
+			p.key = o.look.keys[i]
+			if o.agg.New != nil {
+				p.acc = o.agg.New()
+			}
+			o.agg.Add(&p.acc, &some[i])
 		}
-		o.agg.Add(&p.acc, &recs[i])
 	}
 }
 

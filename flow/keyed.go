@@ -11,7 +11,11 @@ import (
 // numbers, strings, bools, arrays and structs of those.
 func KeyBy[K comparable, T any](s Stream[T], key func(*T) K) Keyed[K, T] {
 	hash, err := table.HasherOf[K]()
-	return Keyed[K, T]{s: s, key: key, hash: hash, err: err}
+	if err != nil {
+		return Keyed[K, T]{s: s, key: key, err: err}
+	}
+	hashAll, err := table.BatchHasherOf[K]()
+	return Keyed[K, T]{s: s, key: key, hash: hash, hashAll: hashAll, err: err}
 }
 
 // NoKey is the key of everything in one place: flow.KeyBy(s, flow.NoKey).
@@ -38,7 +42,7 @@ func connectKeyed[K comparable, T any](k Keyed[K, T], to *Node, port int) *Edge 
 		}
 		return &keyedOutlet[K, T]{
 			outlet: *newOutlet[T](lanes, ByKey, 0),
-			key:    k.key, hash: k.hash, owner: owner, shift: groupShift(len(owner)),
+			keyed:  k, owner: owner, shift: groupShift(len(owner)),
 		}
 	}
 	return e
@@ -53,11 +57,40 @@ func groupShift(groups int) uint {
 	return shift
 }
 
-// hashOf returns the hash of record i's key, from the batch where the exchange
-// left it there.
-func (k *Keyed[K, T]) hashOf(in *BatchOf[T], i int, key *K) uint64 {
-	if len(in.Head.Hashes) > 0 {
-		return in.Head.Hashes[i]
+// ahead is how many records are looked at together: their keys first, then the
+// hashes, then what is done with each. Loops of one thing run faster, and the
+// loads of a table's rows overlap; a machine has 10 to 16 of them in flight
+// for each core.
+const ahead = 32
+
+// lookAhead holds the keys of the next records, and their hashes. It is a
+// field of its kernel: a local key would be allocated for each record, since
+// hash functions take pointers.
+type lookAhead[K comparable] struct {
+	keys   [ahead]K
+	hashes [ahead]uint64
+	touch  byte
+}
+
+// lookAt computes the keys of recs, and their hashes unless the exchange has
+// carried them.
+func lookAt[K comparable, T any](l *lookAhead[K], k *Keyed[K, T], recs []T, carried []uint64) {
+	key, keys := k.key, l.keys[:len(recs)]
+	for i := range keys {
+		keys[i] = key(&recs[i])
 	}
-	return k.hash(key)
+	if carried != nil {
+		copy(l.hashes[:], carried[:len(recs)])
+		return
+	}
+	k.hashAll(keys, l.hashes[:])
+}
+
+// touchRows loads the rows of n keys that were looked at, all at once.
+func touchRows[K comparable, V any](l *lookAhead[K], t *table.Table[K, V], n int) {
+	touch := byte(0)
+	for _, h := range l.hashes[:n] {
+		touch |= t.Touch(h)
+	}
+	l.touch = touch
 }

@@ -95,35 +95,46 @@ func (o *outlet[T]) Flush(bool) {
 // the hash of the key beside it.
 type keyedOutlet[K comparable, T any] struct {
 	outlet[T]
-	key   func(*T) K
-	hash  func(*K) uint64
+	keyed Keyed[K, T]
 	owner []uint16
 	shift uint // 64 - log2(number of key groups)
-	// inHand is the key of one record: a local one would be allocated, since
-	// hash takes a pointer.
-	inHand K
+	look  lookAhead[K]
 }
 
 func (o *keyedOutlet[K, T]) OnBatch(_ int, b Batch) error {
 	in := b.(*BatchOf[T])
-	timed := in.timed()
-	for r := range in.Recs {
-		rec := &in.Recs[r]
-		o.inHand = o.key(rec)
-		h := o.hash(&o.inHand)
-		lane := int(o.owner[h>>o.shift])
+	for from := 0; from < len(in.Recs); from += ahead {
+		recs := in.Recs[from:min(from+ahead, len(in.Recs))]
+		lookAt(&o.look, &o.keyed, recs, nil)
+		if in.timed() {
+			o.scatter(recs, in.Head.Times[from:])
+		} else {
+			o.scatter(recs, nil)
+		}
+	}
+	return nil
+}
+
+// scatter copies records that were looked at to the lanes of their keys. times
+// has their event times, if they have any.
+func (o *keyedOutlet[K, T]) scatter(recs []T, times []Time) {
+	owner, shift := o.owner, o.shift
+	for r := range recs {
+		h := o.look.hashes[r]
+		lane := int(owner[h>>shift])
 		b := o.open[lane]
 		if b == nil {
 			b = o.openBatch(lane)
 		}
-		b.Recs = append(b.Recs, *rec)
+		b.Recs = append(b.Recs, recs[r])
 		b.Head.Hashes = append(b.Head.Hashes, h)
-		if timed || len(b.Head.Times) > 0 {
-			b.appendTime(in.time(r), timed)
+		if times != nil {
+			b.appendTime(times[r], true)
+		} else if len(b.Head.Times) > 0 {
+			b.appendTime(MinTime, false)
 		}
 		if len(b.Recs) == cap(b.Recs) {
 			o.send(lane)
 		}
 	}
-	return nil
 }

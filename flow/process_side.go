@@ -8,6 +8,7 @@ type keyedSide[K comparable, I, O any] struct {
 	keyed Keyed[K, I]
 	call  func(ctx Ctx[K], in *I, out *Out[O]) error
 	at    int // where to go on after ErrPending
+	look  lookAhead[K]
 }
 
 func (s *keyedSide[K, I, O]) init(k Keyed[K, I], n *Node, inst *Instance, deadPort int, call func(Ctx[K], *I, *Out[O]) error) {
@@ -22,25 +23,36 @@ func (s *keyedSide[K, I, O]) onBatch(k *keyedCore[K, O], b Batch) error {
 		return ErrPending
 	}
 	k.states.turn(len(in.Recs))
-	timed := in.timed()
-	for ; s.at < len(in.Recs); s.at++ {
-		rec, at := &in.Recs[s.at], in.time(s.at)
-		hand := k.take(s.keyed.key(rec), at)
-		hand.Hash = s.keyed.hashOf(in, s.at, &hand.Key)
-		k.out.begin(at, timed)
-		if err := s.call(k.as, rec, &k.out); err != nil {
-			k.out.takeBack()
-			if err = s.handle(err, rec, nil, at, timed); err != nil {
-				return k.out.flushThen(err)
-			}
-			continue
+	for s.at < len(in.Recs) {
+		if err := s.some(k, in, min(ahead, len(in.Recs)-s.at)); err != nil {
+			return k.out.flushThen(err)
 		}
-		s.passed()
-		k.out.end()
 	}
 	s.at = 0
 	k.letGo()
 	return k.out.flush()
+}
+
+// some passes the next n records on.
+func (s *keyedSide[K, I, O]) some(k *keyedCore[K, O], in *BatchOf[I], n int) error {
+	timed := in.timed()
+	lookAt(&s.look, &s.keyed, in.Recs[s.at:s.at+n], in.Head.carried(s.at))
+	for i := range n {
+		rec, at := &in.Recs[s.at], in.time(s.at)
+		k.take(s.look.keys[i], at).Hash = s.look.hashes[i]
+		k.out.begin(at, timed)
+		if err := s.call(k.as, rec, &k.out); err != nil {
+			k.out.takeBack()
+			if err = s.handle(err, rec, nil, at, timed); err != nil {
+				return err
+			}
+		} else {
+			s.passed()
+			k.out.end()
+		}
+		s.at++
+	}
+	return nil
 }
 
 // plainSide is an input without keys.

@@ -60,8 +60,10 @@ func (s *sourceReader[T]) Read(ctx context.Context, b Batch) error {
 	}
 	batch.Recs = batch.Recs[:n]
 	batch.Head.Pos = s.r.Position()
-	var bad *RecordError
-	if err != nil && err != io.EOF && errors.As(err, &bad) {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if bad, ok := errors.AsType[*RecordError](err); ok {
 		batch.Head.Bad = bad
 		return nil
 	}

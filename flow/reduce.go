@@ -33,7 +33,8 @@ func (k *reduceKernel[K, T]) OnBatch(_ int, b Batch) error {
 	recs := k.take(len(in.Recs), &in.Head)
 	for from := 0; from < len(in.Recs); from += ahead {
 		some := in.Recs[from:min(from+ahead, len(in.Recs))]
-		lookAt(&k.look, &k.keyed, k.state, some, in.Head.carried(from))
+		lookAt(&k.look, &k.keyed, some, in.Head.carried(from))
+		touchRows(&k.look, k.state, len(some))
 		for i := range some {
 			key := k.look.keys[i]
 			before := k.state.Len()

@@ -18,7 +18,9 @@ type Keyed[K comparable, T any] struct {
 	s    Stream[T]
 	key  func(*T) K
 	hash func(*K) uint64
-	err  error
+	// hashAll hashes many keys.
+	hashAll func(keys []K, hashes []uint64)
+	err     error
 }
 
 // unary adds an operator with one input, fed by s.

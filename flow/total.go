@@ -94,45 +94,13 @@ func (k *totalKernel[K, T, A, R]) OnBatch(_ int, b Batch) error {
 	in := b.(*BatchOf[T])
 	for from := 0; from < len(in.Recs); from += ahead {
 		recs := in.Recs[from:min(from+ahead, len(in.Recs))]
-		lookAt(&k.look, &k.keyed, k.state, recs, in.Head.carried(from))
+		lookAt(&k.look, &k.keyed, recs, in.Head.carried(from))
+		touchRows(&k.look, k.state, len(recs))
 		for i := range recs {
 			k.agg.Add(k.edit(k.look.hashes[i], k.look.keys[i]), &recs[i])
 		}
 	}
 	return nil
-}
-
-// ahead is how many keys are looked ahead for: enough for the loads of a
-// machine that has 10 to 16 in flight for each core.
-const ahead = 32
-
-// lookAhead holds the keys of the next records, and their hashes. It is a
-// field of its kernel: a local key would be allocated for each record, since
-// the hash function takes a pointer.
-type lookAhead[K comparable] struct {
-	keys   [ahead]K
-	hashes [ahead]uint64
-	touch  byte
-}
-
-// lookAt computes the keys of recs, and their hashes unless the exchange has
-// carried them, and touches their places in the table.
-func lookAt[K comparable, T, V any](l *lookAhead[K], k *Keyed[K, T], t *table.Table[K, V], recs []T, carried []uint64) {
-	for i := range recs {
-		l.keys[i] = k.key(&recs[i])
-	}
-	if carried != nil {
-		copy(l.hashes[:], carried[:len(recs)])
-	} else {
-		for i := range recs {
-			l.hashes[i] = k.hash(&l.keys[i])
-		}
-	}
-	touch := byte(0)
-	for i := range recs {
-		touch |= t.Touch(l.hashes[i])
-	}
-	l.touch = touch
 }
 
 func (k *totalKernel[K, T, A, R]) merge(in *BatchOf[partial[K, A]]) {
