@@ -2,8 +2,8 @@ package flow
 
 // KeyValue is one result of a keyed operator.
 type KeyValue[K comparable, V any] struct {
-	Key   K
-	Value V
+	Key   K `json:"key"`
+	Value V `json:"value"`
 }
 
 // Aggregator folds records of type T into an accumulator A, and an accumulator
