@@ -90,8 +90,9 @@ type core struct {
 	// Segment 0 is shared by all key groups that never had a row.
 
 	freezer
-	keyBuf []byte // the key of a deleted row
-	logErr error  // of the codec of a deleted key
+	old    segment // what is being moved, for that moment: no pointer to given back memory may stay
+	keyBuf []byte  // the key of a deleted row
+	logErr error   // of the codec of a deleted key
 }
 
 const segsPerBlock = 256
@@ -197,7 +198,10 @@ func (c *core) remove(s *segment, i uint32) {
 	*tagAt(s.base, hole) = 0
 	s.live--
 	c.live--
-	if s.log >= 6 && s.live<<3 < 1<<s.log {
+	switch {
+	case s.live == 0:
+		c.strip(s)
+	case s.log >= 6 && s.live<<3 < 1<<s.log:
 		c.resize(s, s.log-1)
 	}
 }
@@ -260,10 +264,19 @@ func (c *core) point(id uint32) {
 	}
 }
 
+// strip takes the memory of a segment without rows.
+func (c *core) strip(s *segment) {
+	c.finish(s)
+	c.heap.release(s.mem)
+	c.heap.release(s.keys.mem)
+	s.mem, s.keys, s.base = block{}, arena{}, unsafe.Pointer(&emptyMemory[8])
+	s.max, s.log, s.dirty = 0, 0, 0
+	c.point(c.dir[c.index(s.prefix)].seg)
+}
+
 // give lends a segment memory of 1<<log slots, all free.
-func (c *core) give(s *segment, log uint8) {
-	s.mem = c.heap.alloc(log - c.unitLog)
-	s.log = log
+func (c *core) give(s *segment, log uint8, mem block) {
+	s.mem, s.log = mem, log
 	slots := 1 << log
 	memory := c.heap.addr(s.mem)
 	clear(unsafe.Slice((*byte)(memory), slots))
@@ -275,10 +288,12 @@ func (c *core) give(s *segment, log uint8) {
 // resize moves a segment to memory of 1<<log slots.
 func (c *core) resize(s *segment, log uint8) {
 	c.finish(s)
-	old := *s
-	c.give(s, log)
-	c.move(&old, s, s, 0)
-	c.heap.release(old.mem)
+	mem := c.heap.alloc(log - c.unitLog) // panics over the limit; nothing has changed then
+	c.old = *s
+	c.give(s, log, mem)
+	c.move(&c.old, s, s, 0)
+	c.heap.release(c.old.mem)
+	c.old = segment{}
 	c.point(c.dir[c.index(s.prefix)].seg)
 }
 
@@ -286,17 +301,21 @@ func (c *core) resize(s *segment, log uint8) {
 func (c *core) split(id uint32) {
 	left := c.seg(id)
 	c.finish(left)
-	old := *left
+	c.old = *left
+	old := &c.old
+	// As large as old: its rows may all belong to one side.
+	lower, upper := c.heap.alloc(old.log-c.unitLog), c.heap.alloc(old.log-c.unitLog)
 	rightID := c.newSegment()
 	right := c.seg(rightID)
 	left.keys, left.live, left.depth = arena{}, 0, old.depth+1
 	*right = *left
-	c.give(left, old.log) // as large as old: its rows may all belong to one side
-	c.give(right, old.log)
+	c.give(left, old.log, lower)
+	c.give(right, old.log, upper)
 	right.prefix = old.prefix | 1<<(63-old.depth)
-	c.move(&old, left, right, right.prefix)
+	c.move(old, left, right, right.prefix)
 	c.heap.release(old.mem)
 	c.heap.release(old.keys.mem)
+	c.old = segment{}
 	c.point(id)
 	c.point(rightID)
 }

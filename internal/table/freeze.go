@@ -166,7 +166,7 @@ func (c *core) Slice(budget int) (done bool, err error) {
 			c.encodePage(s, page)
 			budget -= 1 << c.pageLog(s)
 		}
-		if s.pend != 0 {
+		if s.pend != 0 || v.err != nil {
 			continue
 		}
 		c.settled(s)

@@ -84,7 +84,7 @@ func (t *Table[K, V]) findGeneral(d *slot, h uint64, k K) (uint32, *V) {
 		if r.hash != h {
 			continue
 		}
-		if p := t.pairs.get(r.ref); p.key == k || k != k && t.same(&p.key, &k) {
+		if p := t.pairs.get(r.ref); t.equal(&p.key, k) {
 			return i, &p.val
 		}
 	}

@@ -29,7 +29,7 @@ func (t *inlineTable[K, V]) forget(*segment, unsafe.Pointer) {}
 func (t *Table[K, V]) findInline(d *slot, h uint64, k K) (uint32, *V) {
 	for i := uint32(h) & d.mask; *tagAt(d.base, i) != 0; i = (i + 1) & d.mask {
 		r := (*inlineRow[K, V])(t.row(d.base, i))
-		if r.key == k || k != k && t.same(&r.key, &k) {
+		if t.equal(&r.key, k) {
 			return i, &r.val
 		}
 	}

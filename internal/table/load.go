@@ -52,6 +52,9 @@ func (t *Table[K, V]) Load(chunk []byte) error {
 			if err != nil {
 				return fmt.Errorf("%w: row at %d: %w", ErrChunk, at, err)
 			}
+			if size == 0 && n > 1 {
+				return fmt.Errorf("%w: row at %d: %d keys of no bytes", ErrChunk, at, n)
+			}
 			at += size
 		}
 	}

@@ -124,7 +124,7 @@ func (t *MapTable[K, MK, V]) entry(h uint64, k K, i uint32) (eh uint64, slot uin
 	part := i / blockLen
 	eh = t.index.Peek(partHash(h, uint64(part), t.heads.groups), partKey[K, uint32]{k, part})[i%blockLen]
 	slot, e = t.entries.findBy(eh, func(have *partKey[K, MK], e *mapEntry[V]) bool {
-		return e.at == i && t.heads.equal(&have.Key, &k)
+		return e.at == i && t.heads.equal(&have.Key, k)
 	})
 	return eh, slot, e
 }

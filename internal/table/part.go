@@ -96,6 +96,3 @@ func (t *Table[K, V]) mark(h uint64, i uint32) {
 		t.touch(t.seg(d.seg), i)
 	}
 }
-
-// equal is == with a NaN equal to a NaN of the same bits.
-func (t *Table[K, V]) equal(a, b *K) bool { return *a == *b || *b != *b && t.same(a, b) }

@@ -121,7 +121,7 @@ func (p *Pool) Stock() (more bool) {
 	}
 	s, err := newSlab(fullSlab, true)
 	if err == nil {
-		populate(unsafe.Slice((*byte)(s.base), s.size))
+		populate(slabBytes(s.base, s.size))
 		s.ready = true
 	}
 	p.mu.Lock()
@@ -175,3 +175,5 @@ func (s *Slab) release() {
 	}
 	*s = Slab{}
 }
+
+func slabBytes(p unsafe.Pointer, n int) []byte { return unsafe.Slice((*byte)(p), n) }

@@ -207,6 +207,14 @@ func (t *Table[K, V]) findSlow(h uint64, k K) (i uint32, v *V) {
 	return t.findGeneral(d, h, k)
 }
 
+// equal is ==, with a NaN equal to a NaN of the same bits.
+func (t *Table[K, V]) equal(a *K, b K) bool { return *a == b || b != b && t.equalBits(a, b) }
+
+// equalBits is apart, and not inlined, because b escapes here.
+//
+//go:noinline
+func (t *Table[K, V]) equalBits(a *K, b K) bool { return t.same(a, &b) }
+
 func (t *Table[K, V]) editSlow(h uint64, k K) *V {
 	i, v := t.findSlow(h, k)
 	if v == nil {
