@@ -2,6 +2,7 @@ package flow
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +16,10 @@ func AsyncMap[I, O any](s Stream[I], name string, concurrency int, f func(ctx co
 	n := fallible[I](unary(s, "async map", name, set))
 	n.required("function", f == nil)
 	n.MustHead = true
+	n.detail = fmt.Sprintf("%d calls at a time", concurrency)
+	if set.unordered {
+		n.detail += ", unordered"
+	}
 	if concurrency < 1 {
 		n.fault("concurrency %d: must be at least 1", concurrency)
 		concurrency = 1

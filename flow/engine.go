@@ -44,6 +44,7 @@ type Node struct {
 	// RequiresFinal says whether the operator needs a final checkpoint.
 	RequiresFinal bool
 
+	detail   string // for Explain
 	policy   policy
 	fallible bool         // it has a function that can fail, or says itself what OnError means
 	deadType reflect.Type // record type of dead letters

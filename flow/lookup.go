@@ -16,6 +16,14 @@ const (
 	FullOuter                 // both are
 )
 
+// String says it for people.
+func (k JoinKind) String() string {
+	if k > FullOuter {
+		return fmt.Sprintf("JoinKind(%d)", uint8(k))
+	}
+	return [...]string{"inner", "left outer", "full outer"}[k]
+}
+
 const kindLookup = "lookup join"
 
 // LookupJoin is a broadcast hash join: b, which must be bounded, goes to every
@@ -26,6 +34,7 @@ func LookupJoin[K comparable, I, B, O any](s Stream[I], b Stream[B], name string
 	f func(in *I, b *B, out *Out[O]) error, opts ...Option) Stream[O] {
 	n := fallible[I](unary(s, kindLookup, name, applyAll(opts)))
 	n.MustHead = true
+	n.detail = kind.String()
 	n.required("key function", key == nil)
 	n.required("key function of the build side", bkey == nil)
 	n.required("join function", f == nil)

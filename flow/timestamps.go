@@ -1,6 +1,9 @@
 package flow
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // Watermarks says how far event times may be out of order, and when a split
 // that delivers nothing stops holding back the others.
@@ -23,6 +26,18 @@ func (w Watermarks) Idle(after time.Duration) Watermarks {
 	return w
 }
 
+// String says it for people.
+func (w Watermarks) String() string {
+	text := "ascending"
+	if w.disorder > 0 {
+		text = fmt.Sprintf("disorder up to %v", w.disorder)
+	}
+	if w.idle > 0 {
+		text += fmt.Sprintf(", idle after %v", w.idle)
+	}
+	return text
+}
+
 // Timestamps gives each record an event time and makes watermarks. It stands
 // straight after Read: each split is tracked by itself, and a split that is
 // not yet begun holds the watermark back.
@@ -40,6 +55,7 @@ func Timestamps[T any](s Stream[T], name string, at func(*T) Time, wm Watermarks
 	}
 	n.Parallelism, n.MaxParallelism = s.node.Parallelism, s.node.MaxParallelism
 	n.Timestamps = true
+	n.detail = wm.String()
 	n.NewKernel = func(inst *Instance) (Kernel, error) {
 		return &timestampKernel[T]{at: at, wm: wm, inst: inst, splits: map[int]*splitTime{}, told: MinTime}, nil
 	}
