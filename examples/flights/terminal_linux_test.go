@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -48,6 +49,7 @@ func TestATerminalShowsProgressAndMessagesAboveIt(t *testing.T) {
 	var screen strings.Builder
 	c := &child{Cmd: exec.Command(os.Args[0], "-in", shipped, "-airports", shippedAirports, "-rate", "100000", "-out", t.TempDir())}
 	c.Env, c.Stderr = append(os.Environ(), childMode+"=flights"), slave
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 2}
 	c.launch(t)
 	slave.Close()
 	drained := make(chan struct{})
@@ -69,11 +71,17 @@ func TestATerminalShowsProgressAndMessagesAboveIt(t *testing.T) {
 	// A line that is drawn over the one before it.
 	line := `\d+ % +█+░+ +[\d,]+ of 966,409 flights, [\d,]+/s, \d+s left`
 	c.until(t, shown(line+`\s+\x1b\[[^\n]*`+line))
-	c.signal(t, os.Interrupt)
+	if _, err := master.WriteString("\x03"); err != nil { // what the key sends
+		t.Fatal(err)
+	}
 	if code := c.exit(); code != 130 {
 		t.Errorf("exit code %d, wanted 130", code)
 	}
 	<-drained
+	// The terminal echoes the key, so the bar must be cleared from column 0.
+	if !shown(`\^C(?s:.*)\r\x1b\[1A\x1b\[J`)() {
+		t.Errorf("got %q, wanted a carriage return before the bar is cleared", screen.String())
+	}
 	// Perhaps it is drawn once more in between; then it is cleared.
 	if end := `\x1b\[Jflights: interrupt: canceling; once more to exit at once\r\n(?:` + line + `\s+\x1b[^\n]*\x1b\[J)?flights: canceled\r\nflights: stopped after `; !shown(end)() {
 		t.Errorf("got %q, wanted at its end %s", screen.String(), end)
