@@ -92,9 +92,11 @@ type failures[T any] struct {
 	letter *BatchOf[Failed[T]]
 	port   int // the dead-letter port
 
-	tries  int // made for the record in hand, beyond the first
-	stage  policy
+	// Of the record in hand, once it has failed and is to be tried again:
 	active bool
+	made   int    // tries so far
+	tries  int    // those of stage
+	stage  policy // how it is tried now: retries may follow on retries
 	due    time.Time
 }
 
@@ -138,17 +140,20 @@ func (f *failures[T]) handle(cause error, rec *T, raw []byte, at Time, timed boo
 	}
 	for p.kind == policyRetry {
 		if !f.active {
-			f.active, f.tries = true, 0
+			f.active, f.tries, f.made = true, 0, 1
 		}
 		if f.tries < p.retries {
 			f.due = f.inst.Now().Add(p.backoff << f.tries)
 			f.tries++
+			f.made++
 			f.stage = p
 			return ErrPending
 		}
-		cause = fmt.Errorf("after %d tries: %w", f.tries+1, cause)
 		f.tries = 0
 		p = *p.then
+	}
+	if f.active {
+		cause = fmt.Errorf("after %d tries: %w", f.made, cause)
 	}
 	f.active = false
 	f.inst.Shared.Failed.Add(1)
