@@ -130,7 +130,7 @@ func (k *flatMapBatchKernel[I, O]) OnBatch(_ int, b Batch) error {
 	if k.waits() {
 		return ErrPending
 	}
-	k.out.times, k.out.last = in.Head.Times, 0
+	k.out.inputs, k.out.times, k.out.last = len(in.Recs), in.Head.Times, 0
 	k.out.out.begin(MinTime, false)
 	if err := k.f(in.Recs, &k.out); err != nil {
 		k.out.out.takeBack()

@@ -1,6 +1,9 @@
 package flow
 
-import "reflect"
+import (
+	"fmt"
+	"reflect"
+)
 
 // Out is where an operator puts its results. It belongs to one task and is
 // valid during the call it was passed to.
@@ -132,16 +135,17 @@ func (o *Out[T]) flush() error {
 // BatchOut is where a whole-batch operator puts its results: each is the
 // result of one record of its input and has the event time of that record.
 type BatchOut[T any] struct {
-	out   Out[T]
-	times []Time // of the input; empty when it has none
-	last  int
+	out    Out[T]
+	inputs int    // records of the input
+	times  []Time // theirs; empty when they have none
+	last   int
 }
 
 // Slot adds a zeroed result of input i, to be filled in place; i never goes
 // back. It is valid until the next Slot or Emit, or the end of the call.
 func (o *BatchOut[T]) Slot(i int) *T {
-	if i < o.last {
-		panic("flow: BatchOut.Slot: the index of the input went back")
+	if i < o.last || i >= o.inputs {
+		o.refuse(i)
 	}
 	o.last = i
 	p := o.out.Slot()
@@ -150,6 +154,13 @@ func (o *BatchOut[T]) Slot(i int) *T {
 		o.out.times = append(o.out.times, o.times[i])
 	}
 	return p
+}
+
+func (o *BatchOut[T]) refuse(i int) {
+	if i < o.last {
+		panic(fmt.Sprintf("flow: BatchOut.Slot(%d): the index of the input went back, from %d", i, o.last))
+	}
+	panic(fmt.Sprintf("flow: BatchOut.Slot(%d): the batch has %d inputs", i, o.inputs))
 }
 
 // Emit adds v as a result of input i; i never goes back.
