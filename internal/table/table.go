@@ -156,13 +156,28 @@ func (t *Table[K, V]) Edit(h uint64, k K) *V {
 	s := &t.dir[h>>(t.shift&63)-t.first]
 	base, mask := s.base, uintptr(s.mask)
 	// The home slot and the next, without a branch between them: in a table
-	// that fits the cache a mispredicted branch costs more than a compare.
+	// that fits the cache a mispredicted branch costs more than a compare. What
+	// is called from here is out of line, so that nothing has to be saved.
 	i := uintptr(h) & mask
 	next := (i + 1) & mask
 	if (*inlineRow[K, V])(unsafe.Add(base, next*unsafe.Sizeof(inlineRow[K, V]{}))).key == k {
 		i = next
 	}
-	for {
+	r := (*inlineRow[K, V])(unsafe.Add(base, i*unsafe.Sizeof(inlineRow[K, V]{})))
+	if r.key == k && *(*tag)(unsafe.Add(base, ^i))&t.cur != 0 {
+		return &r.val
+	}
+	return t.editFar(h, k)
+}
+
+// editFar is Edit for a row that is further from home, is written for the first
+// time in this phase, or is not there.
+//
+//go:noinline
+func (t *Table[K, V]) editFar(h uint64, k K) *V {
+	s := &t.dir[t.index(h)]
+	base, mask := s.base, uintptr(s.mask)
+	for i := uintptr(h) & mask; ; i = (i + 1) & mask {
 		g := *tagAt(base, uint32(i))
 		if g == 0 {
 			return t.editSlow(h, k)
@@ -174,7 +189,6 @@ func (t *Table[K, V]) Edit(h uint64, k K) *V {
 			}
 			return &r.val
 		}
-		i = (i + 1) & mask
 	}
 }
 
