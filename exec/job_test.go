@@ -1,14 +1,11 @@
 package exec_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/tailrace-io/tailrace/connectors/generate"
@@ -130,23 +127,6 @@ func TestBadOptionsAreErrors(t *testing.T) {
 		if _, err := exec.Run(context.Background(), g, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
-	}
-}
-
-func TestASignalCancelsAndSetsTheExitCode(t *testing.T) {
-	signals := make(chan os.Signal, 2)
-	sink := newGate()
-	g := flow.New("g")
-	flow.Write(flow.Read(g, "in", memory.From(rec48{})), "out", sink)
-	job, err := exec.Start(context.Background(), g, exec.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	signals <- syscall.SIGTERM
-	var stderr bytes.Buffer
-	res, err, caught := exec.WaitOrSignal(job, signals, &stderr, func(int) { t.Error("exited") })
-	if res.Outcome != exec.Canceled || exec.ExitCode(err, caught) != 143 || !strings.Contains(stderr.String(), "canceling") {
-		t.Errorf("outcome %v, error %v, caught %v, printed %q", res.Outcome, err, caught, &stderr)
 	}
 }
 

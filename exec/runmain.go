@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -17,8 +18,10 @@ import (
 // Exit codes of RunMain. A job canceled by a signal has 128 and the signal's
 // number: 130 for SIGINT, 143 for SIGTERM.
 const (
-	exitFinished = 0
-	exitFailed   = 1
+	exitFinished   = 0
+	exitFailed     = 1
+	exitInterrupt  = 128 + 2
+	exitTerminated = 128 + 15
 )
 
 // RunMain is a ready-made main function: it runs g, prints one line about how
@@ -26,81 +29,78 @@ const (
 // SIGTERM cancels the job, a second one exits at once. Exit codes: 0 finished,
 // 1 failed, 130 or 143 canceled by a signal.
 func RunMain(g *flow.Graph, o Options) {
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	os.Exit(runMain(g, o, signals, os.Stderr, os.Exit))
+	ctx, code, stop := Interruptible(g.Name(), os.Stderr, os.Exit)
+	res, err := Run(ctx, g, o)
+	stop()
+	report(g.Name(), res, err, os.Stderr)
+	os.Exit(code(err))
 }
 
-// runMain is RunMain with its outside passed in.
-func runMain(g *flow.Graph, o Options, signals <-chan os.Signal, stderr io.Writer, exit func(int)) int {
-	job, err := Start(context.Background(), g, o)
-	if err != nil {
-		fmt.Fprintf(stderr, "%s: not started: %v\n", g.Name(), err)
-		return exitFailed
-	}
-	res, err, caught := WaitOrSignal(job, signals, stderr, exit)
-	return report(g.Name(), res, err, caught, stderr)
-}
-
-// WaitOrSignal waits for job. The first signal cancels it, a second one calls exit at
-// once. It returns the signal that canceled the job, nil if none did. Programs
-// that print more than RunMain does use it.
-func WaitOrSignal(job *Job, signals <-chan os.Signal, stderr io.Writer, exit func(int)) (Result, error, os.Signal) {
-	var caught os.Signal
-	for {
-		select {
-		case s := <-signals:
-			if caught != nil {
-				fmt.Fprintf(stderr, "%s: %v again: exiting at once\n", job.graph.Name(), s)
-				exit(signalCode(s))
-			}
-			caught = s
-			fmt.Fprintf(stderr, "%s: %v: canceling; once more to exit at once\n", job.graph.Name(), s)
-			job.Cancel()
-		case <-job.ctx.Done():
-			res, err := job.waitAnd(signals, exit)
-			return res, err, caught
+// Interruptible is for programs that print more than RunMain does. It returns a
+// context that the first SIGINT or SIGTERM cancels, which is said on w; a
+// second one calls exit with the exit code. code is the exit code that RunMain
+// gives the error of a job that ran under the context. stop ends the watch.
+func Interruptible(name string, w io.Writer, exit func(code int)) (ctx context.Context, code func(err error) int, stop func()) {
+	interrupt, stopInterrupt := signal.NotifyContext(context.Background(), os.Interrupt)
+	both, stopTerm := signal.NotifyContext(interrupt, syscall.SIGTERM)
+	caught := func() (os.Signal, int) {
+		if interrupt.Err() != nil {
+			return os.Interrupt, exitInterrupt
 		}
+		return syscall.SIGTERM, exitTerminated
 	}
-}
-
-// waitAnd is Wait that a signal cuts short.
-func (j *Job) waitAnd(signals <-chan os.Signal, exit func(int)) (Result, error) {
-	watched := make(chan struct{})
-	defer close(watched)
-	stop := context.AfterFunc(j.ctx, func() {
+	stopped := make(chan struct{})
+	var quiet atomic.Bool
+	unwatch := context.AfterFunc(both, func() {
+		again := make(chan os.Signal, 1)
+		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
+		defer signal.Stop(again)
+		first, _ := caught()
+		fmt.Fprintf(w, "%s: %v: canceling; once more to exit at once\n", name, first)
 		select {
-		case s := <-signals:
-			exit(signalCode(s))
-		case <-watched:
+		case s := <-again:
+			fmt.Fprintf(w, "%s: %v again: exiting at once\n", name, s)
+			if s == os.Interrupt {
+				exit(exitInterrupt)
+			} else {
+				exit(exitTerminated)
+			}
+		case <-stopped:
 		}
 	})
-	defer stop()
-	return j.Wait()
-}
-
-// report prints how the job ended and returns the exit code.
-func report(name string, res Result, err error, caught os.Signal, stderr io.Writer) int {
-	switch res.Outcome {
-	case Finished:
-		fmt.Fprintf(stderr, "%s: finished in %v: %s\n", name, res.Duration.Round(time.Millisecond), res.summary())
-		return exitFinished
-	case Canceled:
-		fmt.Fprintf(stderr, "%s: canceled after %v: output that was not complete is not kept\n", name, res.Duration.Round(time.Millisecond))
-		if caught != nil {
-			return signalCode(caught)
+	code = func(err error) int {
+		switch {
+		case err == nil:
+			return exitFinished
+		case errors.Is(err, context.Canceled) && !quiet.Load() && both.Err() != nil:
+			_, n := caught()
+			return n
 		}
-	default:
-		fmt.Fprintf(stderr, "%v\n", err)
+		return exitFailed
 	}
-	return exitFailed
+	stop = func() {
+		if unwatch() {
+			quiet.Store(true) // no signal came: the end of the contexts is no sign of one
+		} else {
+			close(stopped)
+		}
+		stopTerm()
+		stopInterrupt()
+	}
+	return both, code, stop
 }
 
-func signalCode(s os.Signal) int {
-	if n, ok := s.(syscall.Signal); ok {
-		return 128 + int(n)
+// report prints how the job ended.
+func report(name string, res Result, err error, stderr io.Writer) {
+	took := res.Duration.Round(time.Millisecond)
+	switch {
+	case err == nil:
+		fmt.Fprintf(stderr, "%s: finished in %v: %s\n", name, took, res.summary())
+	case res.Outcome == Canceled:
+		fmt.Fprintf(stderr, "%s: canceled after %v: output that was not complete is not kept\n", name, took)
+	default:
+		fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	}
-	return exitFailed
 }
 
 // summary says how many records were read, written and lost to errors.
@@ -120,16 +120,4 @@ func (r Result) summary() string {
 		parts = append(parts, fmt.Sprintf("%d bad records skipped", skipped))
 	}
 	return strings.Join(parts, ", ")
-}
-
-// ExitCode is the exit code that RunMain gives a result: for programs that
-// print more than it does.
-func ExitCode(err error, caught os.Signal) int {
-	switch {
-	case err == nil:
-		return exitFinished
-	case caught != nil && errors.Is(err, context.Canceled):
-		return signalCode(caught)
-	}
-	return exitFailed
 }

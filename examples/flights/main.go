@@ -7,7 +7,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,8 +14,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/tailrace-io/tailrace/connectors/files"
 	"github.com/tailrace-io/tailrace/exec"
@@ -104,23 +101,22 @@ func run(in flow.Source[flight], s settings, stdout, stderr *os.File) int {
 	if s.verbose {
 		o.Logger = slog.New(slog.NewTextHandler(d, nil))
 	}
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	job, err := exec.Start(context.Background(), g, o)
-	if err != nil {
-		fmt.Fprintf(stderr, "flights: not started: %v\n", err)
-		return 1
-	}
-	d.follow(job, s.in)
-	res, err, caught := exec.WaitOrSignal(job, signals, d, func(code int) {
+	ctx, code, stop := exec.Interruptible(g.Name(), d, func(code int) {
 		d.close()
 		os.Exit(code)
 	})
+	defer stop()
+	job, err := exec.Start(ctx, g, o)
+	if err != nil {
+		fmt.Fprintf(stderr, "flights: not started: %v\n", err)
+		return code(err)
+	}
+	d.follow(job, s.in)
+	res, err := job.Wait()
 	d.close()
-	signal.Stop(signals)
 	if err != nil {
 		printFailure(stderr, res, err, s.out)
-		return exec.ExitCode(err, caught)
+		return code(err)
 	}
 	printTables(stdout, &shown)
 	printOutcome(stdout, res, s.out)
