@@ -200,11 +200,11 @@ func (g *Graph) explainCodecs() (lines []string) {
 	return lines
 }
 
-var importPath = regexp.MustCompile(`[\w.~-]+(/[\w.~-]+)*/`)
-
 // shortType is the name of a type without the import paths that reflection
 // gives to type arguments.
-func shortType(name string) string { return importPath.ReplaceAllString(name, "") }
+func shortType(name string) string {
+	return regexp.MustCompile(`[\w.~-]+(/[\w.~-]+)*/`).ReplaceAllString(name, "")
+}
 
 // String says what the policy does.
 func (p policy) String() string {
