@@ -178,6 +178,9 @@ func (r *run) coverage(outcome exec.Outcome) {
 	for _, what := range keysOf(r.world.Events()) {
 		r.counts[what] += r.world.Events()[what]
 	}
+	if full := r.world.Events()["ring full"]; full > 0 {
+		r.counts[fmt.Sprintf("ring of %d full", r.world.Env().RingCapacity)] += full
+	}
 	r.count("outcome " + outcome.String())
 	r.count("policy " + r.world.Policy())
 	if !r.world.Env().PerTask {

@@ -26,7 +26,7 @@ var capacities = []int{1, 2, 8}
 var floors = map[string]int{
 	"keyed exchange": 150, "rebalance": 200, "broadcast": 100, "union": 80, "diamond": 50, "route": 60, "lookup join": 50,
 	"stream read twice": 200, "source without splits": 60, "empty source": 80, "input ended before the others": 250,
-	"ring full": 200, "batch held": 60, "retry": 40, "dead letter": 120,
+	"ring of 1 full": 80, "ring of 2 full": 70, "ring of 8 full": 40, "batch held": 60, "retry": 40, "dead letter": 120,
 	"timer fired": 60, "clock timer fired": 50, "end of data handled": 80,
 	"injected panic": 20, "injected Goexit": 10, "injected error": 5, "injected too many refused": 2,
 	"goroutine lost": 10, "outcome canceled": 20, "outcome failed": 40, "outcome finished": 250,
