@@ -38,6 +38,19 @@ func (w Watermarks) String() string {
 	return text
 }
 
+// below is the watermark of a split whose newest record is at t. It is never
+// MaxTime, which would be the end of data.
+func (w Watermarks) below(t Time) Time {
+	most := Time(w.disorder / time.Microsecond)
+	if w.disorder%time.Microsecond > 0 {
+		most++ // times are whole microseconds, so they can differ by one more
+	}
+	if t <= MinTime+most {
+		return MinTime
+	}
+	return t - most - 1
+}
+
 // Timestamps gives each record an event time and makes watermarks. It stands
 // straight after Read: each split is tracked by itself, and a split that is
 // not yet begun holds the watermark back.
@@ -133,12 +146,6 @@ func (k *timestampKernel[T]) NextWatermark(now time.Time, pending bool) (Time, b
 	if active == 0 {
 		return k.told, true, until
 	}
-	if least != MinTime {
-		least = least.Add(-k.wm.disorder)
-		if least != MinTime && least != MaxTime {
-			least--
-		}
-	}
-	k.told = max(k.told, least)
+	k.told = max(k.told, k.wm.below(least))
 	return k.told, false, until
 }
