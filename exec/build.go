@@ -229,7 +229,7 @@ func (j *Job) addSource(t *task, pools map[*flow.Node]*splitPool) error {
 	s := &source{task: t, node: n, pool: pools[n]}
 	for _, o := range t.ops {
 		if o.watermarking != nil {
-			s.marks = o.watermarking
+			s.marks = append(s.marks, o)
 		}
 	}
 	t.source = s
@@ -255,7 +255,7 @@ func (j *Job) addCallers() {
 			var threads []*thread
 			for i, call := range k.Callers() {
 				th := &thread{job: j, name: o.node.Name + " call " + strconv.Itoa(i), labels: t.labels(), alive: 1}
-				th.steppers = []stepper{&caller{op: o, call: call}}
+				th.steppers = []stepper{&caller{op: o, index: i, call: call}}
 				threads = append(threads, th)
 			}
 			o.inst.WakeCaller = func(i int) { threads[i].wake() }

@@ -1,14 +1,21 @@
 package exec
 
 import (
+	"fmt"
+
 	"github.com/tailrace-io/tailrace/flow"
 	"github.com/tailrace-io/tailrace/internal/env"
 )
 
 // caller runs calls of user code that wait, on a thread of its own.
 type caller struct {
-	op   *operator
-	call flow.Caller
+	op    *operator
+	index int
+	call  flow.Caller
+}
+
+func (c *caller) what() string {
+	return fmt.Sprintf("%q (call %d of task %d)", c.op.node.Name, c.index, c.op.task.index)
 }
 
 func (c *caller) step() (status env.Status, at int64) {

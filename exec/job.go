@@ -175,7 +175,7 @@ func (j *Job) launch(ctx context.Context) {
 	}
 	next := 0
 	for _, th := range j.threads {
-		spec := env.Spec{Name: th.name, Labels: th.labels, Ctx: j.ctx, Exit: j.threadEnded}
+		spec := env.Spec{Name: th.name, Labels: th.labels, Ctx: j.ctx, Exit: th.exit}
 		if th.worker {
 			spec.Worker, spec.Lease = true, j.grant.Worker(next)
 			if workers+readers > cores.Usable() {
@@ -201,22 +201,28 @@ func (patientLease) Spin() bool { return false }
 // live thread calls it, so the job has not ended.
 func (j *Job) startPump(p *pump) {
 	j.live.Add(1)
-	w := j.env.Runner.Run(env.Spec{Name: p.thread.name, Ctx: j.ctx, Exit: j.threadEnded}, p.thread)
+	w := j.env.Runner.Run(env.Spec{Name: p.thread.name, Ctx: j.ctx, Exit: p.thread.exit}, p.thread)
 	p.thread.waker.Store(&w)
 	p.thread.wake()
 }
 
 func (j *Job) wakeAll() {
-	for _, th := range j.threads {
+	for _, th := range j.allThreads() {
 		th.wake()
 	}
+}
+
+// allThreads returns the threads of the plan and those of splits found since.
+func (j *Job) allThreads() []*thread {
+	all := j.threads[:len(j.threads):len(j.threads)]
 	for _, t := range j.tasks {
-		if t.source != nil {
+		if t.source != nil && !t.source.node.Source.Bounded {
 			for _, p := range t.source.started() {
-				p.thread.wake()
+				all = append(all, p.thread)
 			}
 		}
 	}
+	return all
 }
 
 // threadEnded counts down; the last thread ends the job. A thread whose
@@ -279,6 +285,7 @@ func (j *Job) Wait() (Result, error) {
 	case <-j.done:
 	case <-j.ctx.Done():
 		if err := j.waitForUserCode(); err != nil {
+			j.unwatch()
 			return j.result(), errors.Join(j.err(), err)
 		}
 	}
@@ -296,13 +303,20 @@ func (j *Job) waitForUserCode() error {
 		return nil
 	case <-j.env.Clock.After(patience):
 	}
-	var stuck []string
-	for _, t := range j.tasks {
-		if !t.closed.Load() {
-			stuck = append(stuck, fmt.Sprintf("%q (task %d)", t.chain.label(), t.index))
+	e := &stuckError{}
+	for _, th := range j.allThreads() {
+		if !th.ended.Load() {
+			e.code = append(e.code, th.steppers[th.at.Load()].what())
 		}
 	}
-	return fmt.Errorf("not stopped cleanly: user code of %s has not returned for %v", strings.Join(stuck, ", "), patience)
+	return e
+}
+
+// stuckError says whose user code still runs, though its job was told to end.
+type stuckError struct{ code []string }
+
+func (e *stuckError) Error() string {
+	return fmt.Sprintf("not stopped cleanly: user code of %s has not returned for %v", strings.Join(e.code, ", "), patience)
 }
 
 func (j *Job) outcome() Outcome {
@@ -311,7 +325,7 @@ func (j *Job) outcome() Outcome {
 	switch {
 	case len(j.failures) > 0:
 		return Failed
-	case j.canceled != nil && j.stoppedShort():
+	case j.canceled != nil && (j.stoppedShort() || j.live.Load() > 0):
 		return Canceled
 	}
 	return Finished

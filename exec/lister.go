@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/tailrace-io/tailrace/flow"
@@ -20,6 +21,8 @@ func newLister(j *Job, n *flow.Node) *thread {
 	l := &lister{job: j, node: n, due: j.env.Clock.Mono() + int64(listEvery)}
 	return &thread{job: j, name: n.Name + " lister", steppers: []stepper{l}, alive: 1}
 }
+
+func (l *lister) what() string { return fmt.Sprintf("%q (list of its splits)", l.node.Name) }
 
 func (l *lister) step() (status env.Status, at int64) {
 	completed := false

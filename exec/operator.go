@@ -29,8 +29,9 @@ type operator struct {
 	delaying     flow.Delaying
 	stateful     flow.Stateful
 
-	wm   flow.Time // event time reached: timers fired and told to outputs
-	idle bool
+	wm     flow.Time // event time reached: timers fired and told to outputs
+	idle   bool
+	idleAt int64 // when idleness may change its watermark, in ns of the wall clock; 0 for never
 }
 
 func newOperator(t *task, n *flow.Node, inst *flow.Instance, k flow.Kernel) *operator {

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync/atomic"
 
@@ -114,6 +115,10 @@ func newPump(s *source, fixed *int) *pump {
 	t.inputs = append(t.inputs, in)
 	s.enter(p)
 	return p
+}
+
+func (p *pump) what() string {
+	return fmt.Sprintf("%q (reader of task %d)", p.source.node.Name, p.source.task.index)
 }
 
 // step reads one batch. It may block in the source's Read.

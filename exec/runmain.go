@@ -98,6 +98,9 @@ func report(name string, res Result, err error, stderr io.Writer) {
 		fmt.Fprintf(stderr, "%s: finished in %v: %s\n", name, took, res.summary())
 	case res.Outcome == Canceled:
 		fmt.Fprintf(stderr, "%s: canceled after %v: output that was not complete is not kept\n", name, took)
+		if stuck := (*stuckError)(nil); errors.As(err, &stuck) {
+			fmt.Fprintf(stderr, "%s: %v\n", name, stuck)
+		}
 	default:
 		fmt.Fprintf(stderr, "%s: %v\n", name, err)
 	}

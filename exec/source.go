@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/tailrace-io/tailrace/flow"
 )
@@ -94,9 +95,10 @@ type source struct {
 	node   *flow.Node
 	pool   *splitPool
 	inline *splitReader
-	batch  flow.Batch // inline: the one batch
-	marks  flow.Watermarking
-	done   bool // inline: no split left
+	batch  flow.Batch  // inline: the one batch
+	marks  []*operator // those that make the times of its records
+	dry     bool // inline: the last read found nothing that is due
+	done   bool        // inline: no split left
 	// pumps grows only. Owner: the task.  Observed by: whoever wakes all.
 	pumps atomic.Pointer[[]*pump]
 	drawn atomic.Int64 // splits drawn by its pumps, begun or about to
@@ -108,15 +110,15 @@ type source struct {
 
 func (s *source) begins(split int) {
 	s.begun++
-	if s.marks != nil {
-		s.marks.SplitBegins(split)
+	for _, o := range s.marks {
+		o.watermarking.SplitBegins(split)
 	}
 }
 
 func (s *source) ends(split int) {
 	s.finished++
-	if s.marks != nil {
-		s.marks.SplitEnds(split)
+	for _, o := range s.marks {
+		o.watermarking.SplitEnds(split)
 	}
 }
 
@@ -179,6 +181,10 @@ func (s *source) stop() {
 	}
 }
 
+// dryWait is how long a worker that has nothing else to do waits before it reads
+// an inline source again that had nothing to give.
+const dryWait = 20 * time.Microsecond
+
 // readInline reads one batch on the worker.
 func (t *task) readInline() (progress bool, err error) {
 	s := t.source
@@ -190,6 +196,10 @@ func (t *task) readInline() (progress bool, err error) {
 	t.current = nil
 	if err != nil {
 		return true, t.blame(t.root(), t.readError(s.inline, err))
+	}
+	s.dry = event.kind == data && s.batch.Len() == 0 && s.batch.Header().Bad == nil
+	if s.dry {
+		return false, nil
 	}
 	if s.batch.Len() > 0 || s.batch.Header().Bad != nil {
 		if err := t.process(nil, s.batch); err != nil {

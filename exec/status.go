@@ -182,5 +182,9 @@ func (j *Job) operators() []OperatorResult {
 }
 
 func (j *Job) result() Result {
-	return Result{Outcome: j.outcome(), Operators: j.operators(), Duration: time.Duration(j.ended.Load())}
+	took := time.Duration(j.ended.Load())
+	if took == 0 {
+		took = j.env.Clock.Now().Sub(j.begun) // some user code still runs
+	}
+	return Result{Outcome: j.outcome(), Operators: j.operators(), Duration: took}
 }

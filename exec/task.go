@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -56,6 +57,8 @@ const (
 	timerBudget = 64
 	endBudget   = 512
 )
+
+func (t *task) what() string { return fmt.Sprintf("%q (task %d)", t.chain.label(), t.index) }
 
 func (t *task) root() *operator { return t.ops[0] }
 
@@ -269,7 +272,7 @@ func (t *task) process(in *input, b flow.Batch) error {
 	if in != nil {
 		in.release(b)
 	}
-	if t.source != nil && t.source.marks != nil {
+	if t.source != nil && len(t.source.marks) > 0 {
 		t.startTime()
 	}
 	return nil

@@ -19,9 +19,8 @@ func (t *task) moveTime() (progress bool, err error) {
 		o := t.ops[t.cursor]
 		wm, idle := t.timeAbove(o)
 		if o.delaying != nil {
-			if wm = o.delaying.Reach(wm); wm <= o.wm {
-				continue
-			}
+			wm = o.delaying.Reach(wm)
+			idle = idle && !o.waiting.Outstanding()
 		}
 		switch {
 		case wm > o.wm:
@@ -62,9 +61,13 @@ func (t *task) timeAbove(o *operator) (wm flow.Time, idle bool) {
 // splitTime asks the operator that tracks splits.
 func (t *task) splitTime(o *operator) (flow.Time, bool) {
 	wm, idle, until := o.watermarking.NextWatermark(t.job.env.Clock.Now(), t.source.unbegun())
-	t.idleAt = 0
+	o.idleAt = 0
 	if !until.IsZero() {
-		t.idleAt = until.UnixNano()
+		o.idleAt = until.UnixNano()
+	}
+	t.idleAt = 0
+	for _, other := range t.source.marks {
+		t.idleAt = earliest(t.idleAt, other.idleAt)
 	}
 	return wm, idle
 }
@@ -139,6 +142,9 @@ func earliest(a, b int64) int64 {
 func (t *task) wakeTime() int64 {
 	if t.blocked > 0 {
 		return 0 // nothing is done before there is room, and whoever makes some wakes us
+	}
+	if t.state == Running && t.source != nil && t.source.dry {
+		return t.job.env.Clock.Mono() + int64(dryWait)
 	}
 	at := int64(0)
 	if t.state == Running { // at the end of data, until says when

@@ -9,6 +9,8 @@ import (
 // stepper is what a thread steps: a task, a pump, or a caller.
 type stepper interface {
 	step() (env.Status, int64)
+	// what names whose user code it runs, for people.
+	what() string
 }
 
 // thread is what one goroutine of the engine steps: the tasks of a worker, or
@@ -22,6 +24,18 @@ type thread struct {
 	alive    int
 	worker   bool
 	waker    atomic.Pointer[env.Waker]
+	// at is the stepper whose step runs or ran last.
+	// Owner: the thread.  Observed by: whoever asks why it does not end.
+	at    atomic.Int32
+	ended atomic.Bool
+}
+
+// exit is called when the goroutine of the thread ends.
+func (th *thread) exit(lost bool) {
+	if !lost {
+		th.ended.Store(true)
+	}
+	th.job.threadEnded(lost)
 }
 
 // Wake ends a wait of the thread.
@@ -46,6 +60,7 @@ func (th *thread) Step() (env.Status, int64) {
 		if th.finished[i] {
 			continue
 		}
+		th.at.Store(int32(i))
 		st, when := s.step()
 		switch st {
 		case env.Progress:
