@@ -58,7 +58,9 @@ func (k *processorCore[O]) OnEnd(int) (more bool, err error) {
 	}
 	k.states.turn(0)
 	k.out.begin(MaxTime, true)
-	if err := k.onEnd.OnEndOfData(&k.out); err != nil {
+	err = k.onEnd.OnEndOfData(&k.out)
+	k.states.returned()
+	if err != nil {
 		k.out.takeBack()
 		return false, k.out.flushThen(fmt.Errorf("at the end of data: %w", err))
 	}
@@ -132,7 +134,9 @@ func (k *keyedCore[K, O]) fire(at Time, timed bool, h uint64, key K, tag uint32)
 	k.take(key, at).Hash = h
 	name := k.timers.tags.names[tag]
 	k.out.begin(at, timed)
-	if err := k.onTimer.OnTimer(k.as, name, &k.out); err != nil {
+	err := k.onTimer.OnTimer(k.as, name, &k.out)
+	k.states.returned()
+	if err != nil {
 		k.out.takeBack()
 		return fmt.Errorf("timer %q: %w", name, err)
 	}

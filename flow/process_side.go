@@ -41,7 +41,9 @@ func (s *keyedSide[K, I, O]) some(k *keyedCore[K, O], in *BatchOf[I], n int) err
 		rec, at := &in.Recs[s.at], in.time(s.at)
 		k.take(s.look.keys[i], at).Hash = s.look.hashes[i]
 		k.out.begin(at, timed)
-		if err := s.call(k.as, rec, &k.out); err != nil {
+		err := s.call(k.as, rec, &k.out)
+		k.states.returned()
+		if err != nil {
 			k.out.takeBack()
 			if err = s.handle(err, rec, nil, at, timed); err != nil {
 				return err
@@ -80,7 +82,9 @@ func (s *plainSide[I, O]) onBatch(k *processorCore[O], b Batch) error {
 		rec, at := &in.Recs[s.at], in.time(s.at)
 		s.ctx.at = at
 		k.out.begin(at, timed)
-		if err := s.call(rec, &k.out); err != nil {
+		err := s.call(rec, &k.out)
+		k.states.returned()
+		if err != nil {
 			k.out.takeBack()
 			if err = s.handle(err, rec, nil, at, timed); err != nil {
 				return k.out.flushThen(err)

@@ -98,6 +98,8 @@ func TestTimers(t *testing.T) {
 			{"+5s", "a@min x; a@min y"}, {"+1h", ""}}},
 		{"a processing-time timer that is set in the past fires when the clock moves", []row{
 			{"+1h", ""}, {"a: pset 5s x", ""}, {"+1us", "a@min x"}}},
+		{"a processing-time timer never fires too early, not by a nanosecond", []row{
+			{"a: pset 5.0000000001s x", ""}, {"a: pset 5.000000001s x", ""}, {"+5s", "a@min x"}, {"+1us", "a@min x"}}},
 		{"processing-time timers are dropped at the end of data", []row{
 			{"a: pset 5s x", ""}, {"end", "end"}}},
 	} {

@@ -242,12 +242,21 @@ func TestTransformBroadcast(t *testing.T) {
 
 func TestALicenceToBroadcastIsOfUseDuringItsCallOnly(t *testing.T) {
 	g := flow.New("g")
-	l := flow.Read(g, "events", memory.From(event{"a", 0, 666}))
-	s := flow.ProcessBroadcast[string, event, pay, string](flow.KeyBy(l, (*event).key), flow.Read(g, "rules", memory.From[pay]()), "apply", newRules)
+	l := flow.Read(g, "events", memory.From[event]())
+	s := flow.ProcessBroadcast[string, event, pay, string](flow.KeyBy(l, (*event).key), flow.Read(g, "rules", memory.From[pay]()), "op", newRules)
 	flow.Write(s, "out", new(memory.Collected[string]).Sink())
-	if _, err := runJob(t, g, 1); err == nil || !strings.Contains(err.Error(), "broadcast state is written in the call") {
-		t.Errorf("%v", err)
+	k, _, _ := kernelOf(t, g, 0, 1)
+	said := flow.NewBatch[pay](1)
+	said.Recs = append(said.Recs, pay{"x", 0, 1})
+	if err := k.OnBatch(1, said); err != nil {
+		t.Fatal(err)
 	}
+	defer func() {
+		if got := fmt.Sprint(recover()); !strings.Contains(got, "broadcast state is written in the call") {
+			t.Errorf("%v", got)
+		}
+	}()
+	k.OnBatch(0, batchOf(event{"a", 0, 666}))
 }
 
 // counting counts the records of its task.

@@ -75,8 +75,9 @@ type States struct {
 	faults     []string
 	sealed     bool // the factory has returned
 	err        error
-	writing    bool // a call of the broadcast side is in progress
-	now        Time // processing time, when known
+	writing    bool     // a call of the broadcast side is in progress
+	lent       []func() // to be called when the user call in progress has returned
+	now        Time     // processing time, when known
 	nowKnown   bool
 }
 
@@ -125,6 +126,25 @@ func (s *States) Now() Time {
 // MayWrite says whether ctx is a licence to write broadcast state now.
 func (s *States) MayWrite(ctx BroadcastCtx) bool {
 	return ctx != nil && ctx.licence() == s && s.writing
+}
+
+// OnReturn has f called when the user call in progress has returned. It is for
+// checks of what was lent to it.
+func (s *States) OnReturn(f func()) { s.lent = append(s.lent, f) }
+
+// returned ends a user call.
+func (s *States) returned() {
+	if len(s.lent) > 0 {
+		s.takeBack()
+	}
+}
+
+func (s *States) takeBack() {
+	for i, f := range s.lent {
+		s.lent[i] = nil
+		f()
+	}
+	s.lent = s.lent[:0]
 }
 
 // turn begins a batch of n records, or of timers.

@@ -220,8 +220,9 @@ var listClaims = []claim{
 			for i := range 5 {
 				k.list.Append(fmt.Sprint(i))
 			}
-			_ = append(k.list.Peek(), "mine")
+			mine := append(k.list.Peek(), "mine")
 			k.list.Append("5")
+			equal(s, "what was appended", mine[5], "mine")
 			equal(s, "list", strings.Join(k.list.Peek(), ""), "012345")
 		})
 	}},
@@ -313,6 +314,32 @@ var mapClaims = []claim{
 			equal(s, "Len after all were deleted", k.table.Len(), 0)
 		})
 		s.with("a", func(k *keeper) { equal(s, "All", collect(k.table.All()), "") })
+	}},
+	{"what is there is seen once, whatever is deleted and set while All goes over it", func(s *stage) {
+		s.with("a", func(k *keeper) {
+			for i := range 32 {
+				k.table.Set(fmt.Sprint(i), int64(i))
+			}
+			var seen []int64
+			for mk, v := range k.table.All() {
+				n := *v // v is gone with the next call
+				if n >= 100 {
+					break // those set in the loop
+				}
+				seen = append(seen, n)
+				if n < 30 {
+					k.table.Delete(mk)
+				}
+				if n == 25 {
+					for i := range 100 {
+						k.table.Set(fmt.Sprint("new ", i), int64(100+i))
+					}
+				}
+			}
+			equal(s, "seen", len(seen), 32)
+			equal(s, "in order", slices.IsSorted(seen), true)
+			equal(s, "Len", k.table.Len(), 102)
+		})
 	}},
 	{"Clear removes all entries of its key alone", func(s *stage) {
 		s.with("a", func(k *keeper) { k.table.Set("x", 1) })

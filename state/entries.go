@@ -110,7 +110,7 @@ func (m *entries[MK, V]) kill(i int) {
 		delete(m.index, e.key)
 	}
 	*e = entry[MK, V]{dead: true}
-	if m.live--; m.live == 0 && m.reading == 0 {
+	if m.live--; m.live == 0 {
 		m.list, m.index = m.list[:0], nil
 	}
 }

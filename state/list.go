@@ -31,7 +31,7 @@ func ListOf[V any, K comparable](s flow.Scope[K], name string, opts ...Option) L
 		Check:     storable(states, name, o, hasCodec[K], hasCodec[[]V]),
 		Open:      l.open,
 	})
-	return List[V]{l}
+	return List[V]{checkedIn[V](l, states, name)}
 }
 
 // Append adds v at the end.

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/tailrace-io/tailrace/flow"
+	"github.com/tailrace-io/tailrace/internal/invariant"
 )
 
 // Map is a map for each key.
@@ -30,6 +31,9 @@ func MapOf[MK comparable, V any, K comparable](s flow.Scope[K], name string, opt
 		Check:     storable(states, name, o, hasCodec[K], hasCodec[MK], hasCodec[V]),
 		Open:      m.open,
 	})
+	if invariant.Enabled {
+		return Map[MK, V]{&checkedMap[MK, V]{mapper: m, loan: loan[V]{states: states, name: name}}}
+	}
 	return Map[MK, V]{m}
 }
 

@@ -114,7 +114,8 @@ func hasCodec[T any](s *flow.States) error {
 	return err
 }
 
-func typeName[T any]() string { return reflect.TypeFor[T]().String() }
+func typeOf[T any]() reflect.Type { return reflect.TypeFor[T]() }
+func typeName[T any]() string     { return typeOf[T]().String() }
 
 // decl describes a state with keys of type K.
 func decl[K any](name, kind, value, layout string) flow.StateDecl {
@@ -122,4 +123,4 @@ func decl[K any](name, kind, value, layout string) flow.StateDecl {
 }
 
 // layoutOf describes how values of V lie in memory.
-func layoutOf[V any]() string { return flow.LayoutOf(reflect.TypeFor[V]()).String() }
+func layoutOf[V any]() string { return flow.LayoutOf(typeOf[V]()).String() }

@@ -30,7 +30,7 @@ func taskListOf[V any](s flow.TaskScope, name, kind string) List[V] {
 			return (*listStore[V])(l), err
 		},
 	})
-	return List[V]{l}
+	return List[V]{checkedIn[V](l, states, name)}
 }
 
 // taskList is a List of a task.

@@ -38,6 +38,34 @@ var ttlClaims = []claim{
 		s.h.Advance(ttl)
 		s.with("a", func(k *keeper) { equal(s, "value", *k.expVal.Edit(), point{}) })
 	}},
+	{"what has expired is gone even where the sweep has not been", func(s *stage) {
+		one := int64(1)
+		for i := range 60 { // a step sweeps over a few rows of each state
+			s.with(fmt.Sprint(i), func(k *keeper) {
+				k.expVal.Set(point{1, 1})
+				k.expTale.Set(tale{Title: "t"})
+				k.expList.Append("x")
+				k.expMap.Set("x", 1)
+				k.expMap.Set("y", 1)
+				k.expSum.Add(&one)
+			})
+		}
+		s.h.Advance(ttl)
+		for i := range 60 {
+			s.with(fmt.Sprint(59-i), func(k *keeper) {
+				equal(s, "Edit of a value", *k.expVal.Edit(), point{})
+				equal(s, "Peek of a tale", k.expTale.Peek(), nil)
+				equal(s, "Edit of a tale", k.expTale.Edit().Title, "")
+				equal(s, "Peek of an entry", k.expMap.Peek("y"), nil)
+				equal(s, "All", collect(k.expMap.All()), "")
+				equal(s, "Edit of an entry", *k.expMap.Edit("x"), 0)
+				equal(s, "Len", k.expMap.Len(), 1)
+				equal(s, "list", len(k.expList.Peek()), 0)
+				_, ok := k.expSum.Result()
+				equal(s, "aggregate", ok, false)
+			})
+		}
+	}},
 	{"an aggregate that has expired begins anew", func(s *stage) {
 		one := int64(1)
 		s.with("a", func(k *keeper) { k.expSum.Add(&one) })

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/tailrace-io/tailrace/flow"
+	"github.com/tailrace-io/tailrace/internal/invariant"
 	"github.com/tailrace-io/tailrace/internal/table"
 )
 
@@ -43,6 +44,14 @@ func (h Value[V]) Clear() { h.c.remove() }
 
 // cellOf declares a state with one V for each key.
 func cellOf[K comparable, V any](s flow.Scope[K], name, kind, shown string, o options) cell[V] {
+	c := uncheckedCell[K, V](s, name, kind, shown, o)
+	if invariant.Enabled {
+		return &checkedCell[V]{cell: c, loan: loan[V]{states: s.States(), name: name}}
+	}
+	return c
+}
+
+func uncheckedCell[K comparable, V any](s flow.Scope[K], name, kind, shown string, o options) cell[V] {
 	states := s.States()
 	spec := flow.StateSpec{
 		StateDecl: decl[K](name, o.kind(kind), shown, layoutOf[V]()),
