@@ -167,15 +167,24 @@ func (t *task) giveUp() {
 }
 
 // closeAll closes the operators, all of them whatever happens, and lets the
-// outputs go.
+// outputs go. User code may end its goroutine meanwhile: called again, it goes on.
 func (t *task) closeAll() error {
 	var errs []error
-	for i, o := range t.ops {
-		if i < t.openDone {
-			if err := t.closeOne(o); err != nil {
-				errs = append(errs, err)
-			}
+	for t.closeNext < t.openDone {
+		o := t.ops[t.closeNext]
+		t.closeNext++
+		if k, ok := o.kernel.(flow.Closing); ok {
+			errs = append(errs, t.closing(o, "close", k.Close))
 		}
+	}
+	if s := t.source; s != nil && s.inline != nil {
+		errs = append(errs, t.closing(t.root(), "close the split", s.inline.close))
+	}
+	if t.released {
+		return errors.Join(errs...)
+	}
+	t.released = true
+	for _, o := range t.ops {
 		if o.stateful != nil {
 			o.stateful.CloseState()
 		}
@@ -183,27 +192,26 @@ func (t *task) closeAll() error {
 	for _, l := range t.lanes {
 		l.close()
 	}
-	t.source.stop()
 	t.account(true)
 	return errors.Join(errs...)
 }
 
-// closeOne closes one operator. Its user code may panic, like any other.
-func (t *task) closeOne(o *operator) (err error) {
-	k, ok := o.kernel.(flow.Closing)
-	if !ok {
-		return nil
-	}
+// closing calls a function of o that closes. That may panic, like any user code.
+func (t *task) closing(o *operator, what string, end func() error) (err error) {
 	completed := false
 	defer func() {
-		if !completed {
-			err = t.taskError(o, panicked(recover()))
+		if completed {
+			return
+		}
+		value := recover()
+		if err = t.taskError(o, panicked(value)); value == nil {
+			t.job.fail(err) // Goexit: nobody will see what is returned
 		}
 	}()
-	err = k.Close()
+	err = end()
 	completed = true
 	if err == nil || t.job.stopping.Load() && errors.Is(err, context.Canceled) {
 		return nil
 	}
-	return t.taskError(o, wrap("close", err))
+	return t.taskError(o, wrap(what, err))
 }

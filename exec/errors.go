@@ -79,6 +79,17 @@ func panicked(value any) error {
 	return &PanicError{Value: value, Stack: debug.Stack()}
 }
 
+// guarded calls user code of n on the goroutine of whoever starts the job. A
+// panic becomes an error, as everywhere.
+func guarded(n *flow.Node, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &TaskError{Operator: n.Name, Err: panicked(v)}
+		}
+	}()
+	return f()
+}
+
 func wrap(doing string, err error) error { return fmt.Errorf("%s: %w", doing, err) }
 
 // taskError says where err happened: in o.
@@ -88,8 +99,12 @@ func (t *task) taskError(o *operator, err error) error {
 		return err
 	}
 	e := &TaskError{Operator: o.node.Name, Task: t.index, Err: err}
-	if t.seen != nil && t.source != nil {
-		e.Split, e.Position = t.source.pool.id(t.seen.Split), t.seen.Pos
+	switch s := t.source; {
+	case s == nil:
+	case t.seen != nil:
+		e.Split, e.Position = s.pool.id(t.seen.Split), t.seen.Pos
+	case s.reading:
+		e.Split, e.Position = s.inline.id(), s.inline.pos
 	}
 	if o.inst.Key != nil {
 		e.Key = o.inst.Key()
@@ -107,6 +122,9 @@ func (t *task) blame(o *operator, err error) error {
 
 // interrupted ends a step that user code has left by a panic or by Goexit.
 func (t *task) interrupted(value any) (env.Status, int64) {
+	if t.state == Closed {
+		return env.Progress, 0 // Goexit while closing, which is told: what is left to close comes next
+	}
 	if o := t.current; o != nil {
 		t.failedAt = o
 	}

@@ -98,6 +98,7 @@ func StartIn(ctx context.Context, e *env.Env, g *flow.Graph, o Options) (*Job, e
 	j.ctx, j.stop = context.WithCancelCause(env.WithFS(context.WithoutCancel(ctx), e.FS))
 	if err := j.prepare(ctx); err != nil {
 		j.stop(err)
+		j.discard()
 		return nil, err
 	}
 	j.launch(ctx)
@@ -128,6 +129,17 @@ func (j *Job) prepare(ctx context.Context) error {
 	return j.build(j.pools)
 }
 
+// discard lets go of what a job that does not start has made.
+func (j *Job) discard() {
+	for _, t := range j.tasks {
+		for _, o := range t.ops {
+			if o.stateful != nil {
+				o.stateful.CloseState()
+			}
+		}
+	}
+}
+
 // check asks sources and then sinks whether they can work: a sink's check may
 // make a directory, which must not happen for a job whose input is missing.
 func (j *Job) check(ctx context.Context) error {
@@ -137,7 +149,7 @@ func (j *Job) check(ctx context.Context) error {
 			if n.Check == nil || n.Sink != sinks {
 				continue
 			}
-			if err := n.Check(ctx); err != nil {
+			if err := guarded(n, func() error { return n.Check(ctx) }); err != nil {
 				errs = append(errs, fmt.Errorf("%s %q: %w", n.Kind, n.Name, err))
 			}
 		}

@@ -123,7 +123,7 @@ func TestStateOverTheLimitFailsTheJob(t *testing.T) {
 func TestBadOptionsAreErrors(t *testing.T) {
 	g := flow.New("g")
 	flow.Write(flow.Read(g, "in", memory.From(1)), "out", (&memory.Collected[int]{}).Sink())
-	for _, o := range []exec.Options{{Workers: -1}, {BatchSize: -1}, {InFlight: -1}, {MaxState: -1}, {Pin: 9}, {Workers: 500}} {
+	for _, o := range []exec.Options{{Workers: -1}, {BatchSize: -1}, {InFlight: -1}, {MaxState: -1}, {Pin: 9}, {BatchSize: 1<<20 + 1}} {
 		if _, err := exec.Run(context.Background(), g, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}

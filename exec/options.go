@@ -23,7 +23,8 @@ const (
 // Options says how a job runs. The zero value is a good default.
 type Options struct {
 	// Workers is the number of worker goroutines, and of tasks of an operator
-	// without a parallelism of its own. Default: GOMAXPROCS.
+	// without a parallelism of its own, as far as its MaxParallelism allows.
+	// Default: GOMAXPROCS.
 	Workers int
 	// Pin says whether workers are pinned to cores.
 	Pin PinMode

@@ -42,11 +42,7 @@ func newPlan(g *flow.Graph, workers int) (*plan, error) {
 		return nil, err
 	}
 	for _, n := range nodes {
-		p.par[n] = parallelismOf(n, p.par, workers)
-		if most := groupsOf(n); p.par[n] > most {
-			return nil, fmt.Errorf("%s: %s %q: parallelism %d (from Options.Workers) is above the maximum parallelism %d; raise it with flow.MaxParallelism, or set flow.Parallelism",
-				n.Where, n.Kind, n.Name, p.par[n], most)
-		}
+		p.par[n] = min(parallelismOf(n, p.par, workers), groupsOf(n)) // there may be more workers than key groups
 	}
 	for _, n := range nodes {
 		if up := p.chainsTo(n); up != nil {

@@ -72,7 +72,11 @@ func (p *splitPool) add(found []flow.Split) (added int) {
 
 // listSplits asks a source what there is to read.
 func listSplits(ctx context.Context, n *flow.Node) ([]flow.Split, error) {
-	splits, err := n.Source.Splits(ctx)
+	var splits []flow.Split
+	err := guarded(n, func() (err error) {
+		splits, err = n.Source.Splits(ctx)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("list the splits of source %q: %w", n.Name, err)
 	}
@@ -97,8 +101,10 @@ type source struct {
 	inline *splitReader
 	batch  flow.Batch  // inline: the one batch
 	marks  []*operator // those that make the times of its records
-	dry     bool // inline: the last read found nothing that is due
+	dry    bool        // inline: the last read found nothing that is due
 	done   bool        // inline: no split left
+	// reading, inline: code of the source runs, or was left by a panic.
+	reading bool
 	// pumps grows only. Owner: the task.  Observed by: whoever wakes all.
 	pumps atomic.Pointer[[]*pump]
 	drawn atomic.Int64 // splits drawn by its pumps, begun or about to
@@ -175,12 +181,6 @@ func (s *source) enter(p *pump) {
 	s.pumps.Store(&all)
 }
 
-func (s *source) stop() {
-	if s != nil && s.inline != nil {
-		s.inline.close()
-	}
-}
-
 // dryWait is how long a worker that has nothing else to do waits before it reads
 // an inline source again that had nothing to give.
 const dryWait = 20 * time.Microsecond
@@ -192,7 +192,9 @@ func (t *task) readInline() (progress bool, err error) {
 		return false, nil
 	}
 	t.current = t.root()
+	s.reading = true
 	event, err := s.inline.next(s.batch)
+	s.reading = false
 	t.current = nil
 	if err != nil {
 		return true, t.blame(t.root(), t.readError(s.inline, err))

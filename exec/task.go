@@ -23,16 +23,18 @@ type task struct {
 	feeds  []*link // of the inputs that the plan has; for others to look at
 	source *source // nil unless the root reads
 
-	state    TaskState
-	blocked  int // lanes with elements that wait for a slot
-	next     int // input to be tried first
-	cursor   int // operator that event time is being moved at; len(ops) when at rest
-	openDone int // operators that were opened, and are to be closed
-	flushed  int // Ending: operators that are done
-	held     heldBatch
-	clock    int64     // when a processing-time timer is due, in ns of the wall clock; 0 for never
-	idleAt   int64     // when idleness may change the watermark, likewise
-	until    time.Time // Ending: how long to wait for processing-time timers
+	state     TaskState
+	blocked   int  // lanes with elements that wait for a slot
+	next      int  // input to be tried first
+	cursor    int  // operator that event time is being moved at; len(ops) when at rest
+	openDone  int  // operators that were opened, and are to be closed
+	closeNext int  // the next of these to be closed
+	released  bool // state and outputs were let go
+	flushed   int  // Ending: operators that are done
+	held      heldBatch
+	clock     int64     // when a processing-time timer is due, in ns of the wall clock; 0 for never
+	idleAt    int64     // when idleness may change the watermark, likewise
+	until     time.Time // Ending: how long to wait for processing-time timers
 
 	// current is the operator whose user code runs, failedAt the one whose
 	// code failed; seen is what is in hand. They are for errors.
@@ -77,6 +79,9 @@ func (t *task) step() (status env.Status, at int64) {
 
 func (t *task) advance() (env.Status, int64) {
 	if t.state == Closed {
+		if err := t.closeAll(); err != nil { // nothing is left, but after a Goexit
+			t.job.fail(err)
+		}
 		return env.Done, 0
 	}
 	if t.job.stopping.Load() {
