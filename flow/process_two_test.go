@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tailrace-io/tailrace/connectors/memory"
 	"github.com/tailrace-io/tailrace/flow"
@@ -287,5 +288,58 @@ func TestTransform(t *testing.T) {
 	mustRun(t, g, 2)
 	if got := got.Records(); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// trying fails the first two times that it sees a record.
+type trying struct{ left, right int }
+
+func (p *trying) ProcessLeft(_ flow.Ctx[string], _ *event, out *flow.Out[string]) error {
+	if p.left++; p.left < 3 {
+		return errOdd
+	}
+	out.Emit("left")
+	return nil
+}
+
+func (p *trying) ProcessRight(_ flow.Ctx[string], _ *pay, out *flow.Out[string]) error {
+	if p.right++; p.right < 3 {
+		return errOdd
+	}
+	out.Emit("right")
+	return nil
+}
+
+func TestEachSideOfConnectSaysWhenItTriesAgain(t *testing.T) {
+	g := flow.New("g")
+	l, r := flow.Read(g, "left", memory.From[event]()), flow.Read(g, "right", memory.From[pay]())
+	s := flow.Connect[string, event, pay, string](flow.KeyBy(l, (*event).key), flow.KeyBy(r, (*pay).key), "op",
+		func(flow.Scope[string]) *trying { return &trying{} }, flow.OnError(flow.Retry(2, time.Second, flow.Fail())))
+	flow.Write(s, "out", new(memory.Collected[string]).Sink())
+	k, inst, out := kernelOf(t, g, 0, 1)
+	now := time.Unix(1000, 0)
+	inst.Now = func() time.Time { return now }
+	pays := flow.NewBatch[pay](1)
+	pays.Recs = append(pays.Recs, pay{Key: "a"})
+	for port, b := range []flow.Batch{batchOf(event{"a", 1, 1}), pays} {
+		for try := range 2 {
+			if err := k.OnBatch(port, b); err != flow.ErrPending {
+				t.Fatalf("port %d, try %d: %v", port, try, err)
+			}
+			wait := time.Second << try
+			if due, ok := k.(flow.Waiting).Due(); !ok || !due.Equal(now.Add(wait)) {
+				t.Errorf("port %d, try %d: due at %v, %t", port, try, due, ok)
+			}
+			if err := k.OnBatch(port, b); err != flow.ErrPending || len(out.got) > port {
+				t.Errorf("port %d: tried before its time", port)
+			}
+			now = now.Add(wait)
+		}
+		if err := k.OnBatch(port, b); err != nil {
+			t.Errorf("port %d: %v", port, err)
+		}
+	}
+	if !slices.Equal(out.got, []string{"left", "right"}) {
+		t.Errorf("%q", out.got)
 	}
 }
