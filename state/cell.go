@@ -12,7 +12,9 @@ import (
 type cell[V any] interface {
 	// peek returns the value to read, nil if there is none.
 	peek() *V
-	// edit returns the value to change, and whether it is a new, zero one.
+	// pointer returns the value to change; edit also says whether it is a new,
+	// zero one.
+	pointer() *V
 	edit() (v *V, fresh bool)
 	remove()
 	// now is the processing time.
@@ -41,6 +43,13 @@ func (c *plainCell[K, V]) edit() (*V, bool) {
 	before := c.rows.Len()
 	v := c.rows.Edit(c.hand.Hash, c.hand.Key)
 	return v, c.rows.Len() != before
+}
+
+func (c *plainCell[K, V]) pointer() *V {
+	if !c.hand.Held {
+		c.noKey()
+	}
+	return c.rows.Edit(c.hand.Hash, c.hand.Key)
 }
 
 func (c *plainCell[K, V]) remove() {
@@ -78,6 +87,11 @@ func (c *expiringCell[K, V]) peek() *V {
 		return nil
 	}
 	return &p.val
+}
+
+func (c *expiringCell[K, V]) pointer() *V {
+	v, _ := c.edit()
+	return v
 }
 
 func (c *expiringCell[K, V]) edit() (*V, bool) {

@@ -101,6 +101,11 @@ func (c *checkedCell[V]) peek() *V {
 	return c.loan.lend(c.cell.peek())
 }
 
+func (c *checkedCell[V]) pointer() *V {
+	v, _ := c.edit()
+	return v
+}
+
 func (c *checkedCell[V]) edit() (*V, bool) {
 	c.end()
 	v, fresh := c.cell.edit()

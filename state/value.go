@@ -29,14 +29,12 @@ func (h Value[V]) Peek() *V { return h.c.peek() }
 
 // Edit returns the value to change in place; a zero V when it is absent.
 func (h Value[V]) Edit() *V {
-	v, _ := h.c.edit()
-	return v
+	return h.c.pointer()
 }
 
 // Set makes v the value.
 func (h Value[V]) Set(v V) {
-	p, _ := h.c.edit()
-	*p = v
+	*h.c.pointer() = v
 }
 
 // Clear removes the value.
