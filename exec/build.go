@@ -98,6 +98,7 @@ func (t *task) makeOperators() error {
 			BatchSize: t.job.opts.BatchSize,
 			Now:       t.job.env.Clock.Now,
 			Shared:    t.job.shared[n],
+			Slabs:     t.job.pool,
 			WakeTask:  t.thread.wake,
 		}
 		inst.Lo, inst.Hi = table.GroupsOf(t.index, inst.Groups, t.chain.parallelism)

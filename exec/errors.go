@@ -128,6 +128,9 @@ func (t *task) interrupted(value any) (env.Status, int64) {
 	if o := t.current; o != nil {
 		t.failedAt = o
 	}
+	if err := t.job.refused(value); err != nil {
+		return t.fail(err)
+	}
 	return t.fail(panicked(value))
 }
 

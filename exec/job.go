@@ -12,6 +12,7 @@ import (
 	"github.com/tailrace-io/tailrace/flow"
 	"github.com/tailrace-io/tailrace/internal/cores"
 	"github.com/tailrace-io/tailrace/internal/env"
+	"github.com/tailrace-io/tailrace/internal/table"
 )
 
 // Outcome is how a job ended.
@@ -48,6 +49,8 @@ type Job struct {
 	shared  map[*flow.Node]*flow.OperatorStats
 	pools   map[*flow.Node]*splitPool
 	grant   *cores.Grant
+	pool    *table.Pool // the memory of all tables
+	stocker *thread     // keeps the pool's reserve; nil without keyed state
 
 	started  atomic.Bool
 	stopping atomic.Bool // canceled or failed: every task closes at its next step
@@ -115,6 +118,7 @@ func (j *Job) prepare(ctx context.Context) error {
 		return err
 	}
 	j.pools = map[*flow.Node]*splitPool{}
+	j.addPool()
 	for _, n := range j.graph.Nodes() {
 		j.shared[n] = &flow.OperatorStats{}
 		if n.Source == nil {
@@ -131,6 +135,11 @@ func (j *Job) prepare(ctx context.Context) error {
 
 // discard lets go of what a job that does not start has made.
 func (j *Job) discard() {
+	defer func() {
+		if j.pool != nil {
+			j.pool.Drain()
+		}
+	}()
 	for _, t := range j.tasks {
 		for _, o := range t.ops {
 			if o.stateful != nil {
@@ -240,7 +249,14 @@ func (j *Job) allThreads() []*thread {
 // threadEnded counts down; the last thread ends the job. A thread whose
 // goroutine user code has ended with Goexit goes on in another one.
 func (j *Job) threadEnded(lost bool) {
-	if lost || j.live.Add(-1) > 0 {
+	if lost {
+		return
+	}
+	switch left := j.live.Add(-1); {
+	case left == 1 && j.stocker != nil:
+		j.stocker.wake() // it ends last
+		return
+	case left > 0:
 		return
 	}
 	j.ended.Store(int64(j.env.Clock.Now().Sub(j.begun)))

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"time"
+
+	"github.com/tailrace-io/tailrace/internal/table"
 )
 
 // This file is the contract between the operators of this package, which know
@@ -155,7 +157,9 @@ type Instance struct {
 	Lo, Hi    int // key groups this task owns: Lo <= group < Hi
 	BatchSize int // records per batch wanted; 0: the default for the type
 	Now       func() time.Time
-	Shared    *OperatorStats
+	// Slabs gives the operator's tables their memory; nil: they look for themselves.
+	Slabs  table.SlabSource
+	Shared *OperatorStats
 	// WakeTask wakes the task, from any goroutine; WakeCaller wakes the
 	// goroutine of a Caller.
 	WakeTask   func()

@@ -62,7 +62,7 @@ func newKeyedTable[K comparable, V any](g *Graph, inst *Instance) (*table.Table[
 		return nil, err
 	}
 	return table.New(table.Config[K, V]{
-		Groups: inst.Groups, Lo: inst.Lo, Hi: inst.Hi,
+		Groups: inst.Groups, Lo: inst.Lo, Hi: inst.Hi, Slabs: inst.Slabs,
 		Key:   table.Codec[K]{Append: keys.Append, Decode: keys.Decode},
 		Value: table.Codec[V]{Append: values.Append, Decode: values.Decode},
 	}), nil

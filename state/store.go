@@ -80,7 +80,7 @@ func openTable[K comparable, V any](s *flow.States, inst *flow.Instance, value t
 		return nil, err
 	}
 	return table.New(table.Config[K, V]{
-		Groups: inst.Groups, Lo: inst.Lo, Hi: inst.Hi,
+		Groups: inst.Groups, Lo: inst.Lo, Hi: inst.Hi, Slabs: inst.Slabs,
 		Key: table.Codec[K]{Append: keys.Append, Decode: keys.Decode}, Value: value,
 	}), nil
 }

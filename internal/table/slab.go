@@ -84,7 +84,9 @@ func (p *Pool) Get(size int) (Slab, error) {
 		return Slab{}, err
 	}
 	p.held += int64(s.size)
-	p.callHelper()
+	if size == fullSlab { // small tables need no reserve
+		p.callHelper()
+	}
 	return s, nil
 }
 
