@@ -10,14 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/tailrace-io/tailrace/connectors/memory"
 	"github.com/tailrace-io/tailrace/exec"
 	"github.com/tailrace-io/tailrace/flow"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func numbers(n int) []int {
 	in := make([]int, n)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -43,15 +44,17 @@ func RunMain(g *flow.Graph, o Options) {
 func Interruptible(name string, w io.Writer, exit func(code int)) (ctx context.Context, code func(err error) int, stop func()) {
 	interrupt, stopInterrupt := signal.NotifyContext(context.Background(), os.Interrupt)
 	both, stopTerm := signal.NotifyContext(interrupt, syscall.SIGTERM)
-	caught := func() (os.Signal, int) {
+	// caught is the first signal. It is looked up once: stop ends both contexts.
+	caught := sync.OnceValues(func() (os.Signal, int) {
 		if interrupt.Err() != nil {
 			return os.Interrupt, exitInterrupt
 		}
 		return syscall.SIGTERM, exitTerminated
-	}
-	stopped := make(chan struct{})
+	})
+	stopped, watched := make(chan struct{}), make(chan struct{})
 	var quiet atomic.Bool
 	unwatch := context.AfterFunc(both, func() {
+		defer close(watched)
 		again := make(chan os.Signal, 1)
 		signal.Notify(again, os.Interrupt, syscall.SIGTERM)
 		defer signal.Stop(again)
@@ -82,7 +85,9 @@ func Interruptible(name string, w io.Writer, exit func(code int)) (ctx context.C
 		if unwatch() {
 			quiet.Store(true) // no signal came: the end of the contexts is no sign of one
 		} else {
+			caught()
 			close(stopped)
+			<-watched // it is said before the process ends
 		}
 		stopTerm()
 		stopInterrupt()

@@ -5,16 +5,18 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+	"sync"
 )
 
 // Graph is a dataflow job under construction. It is built by one goroutine,
-// and can be run any number of times once it is complete.
+// and can be run any number of times, also at the same time, once it is complete.
 type Graph struct {
 	name    string
 	nodes   []*Node
 	letters []*letterBox
 	codecs  map[reflect.Type]registeredCodec
 	late    []string // mistakes that belong to no operator
+	linking sync.Mutex
 }
 
 // New returns an empty graph. The name stands in logs and metrics.
@@ -151,6 +153,8 @@ type letterPort struct {
 // link connects dead letters that are not connected yet: whoever sends them and
 // whoever reads them can be added in any order, also between two calls.
 func (g *Graph) link() {
+	g.linking.Lock() // jobs of one graph may start at the same time
+	defer g.linking.Unlock()
 	for _, n := range g.nodes {
 		name := n.policy.letters()
 		if name == "" || n.DeadPort < 0 {
