@@ -67,6 +67,37 @@ func TestPlans(t *testing.T) {
 	}
 }
 
+// Explain knows nothing of workers, but what it says is fused must be.
+func TestExplainSaysWhatIsFused(t *testing.T) {
+	inc := func(in, out *int) { *out = *in + 1 }
+	var sink memory.Collected[int]
+	g := flow.New("g")
+	in := flow.Read(g, "in", memory.From(1, 2, 3))
+	one := flow.MapInto(flow.MapInto(in, "a", inc), "b", inc, flow.Parallelism(1))
+	sum := flow.Total(flow.KeyBy(flow.MapInto(one, "c", inc), flow.NoKey), "sum", agg.Count[int]())
+	type total = flow.KeyValue[struct{}, int64]
+	n := flow.Filter(flow.MapInto(sum, "d", func(*total, *int) {}), "e", func(*int) bool { return true }, flow.NoChain())
+	flow.Write(n, "out", sink.Sink(), flow.Parallelism(3))
+	other := flow.MapInto(in, "f", inc, flow.OffWorker())
+	flow.Write(flow.Union("u", flow.MapInto(other, "g", inc), flow.MapInto(in, "h", inc)), "out 2", sink.Sink())
+	if err := g.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := newPlan(g, 7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "\nfused\n"
+	for _, c := range p.chains {
+		if len(c.nodes) > 1 {
+			want += "  " + c.label() + "\n"
+		}
+	}
+	if text := g.Explain(); !strings.Contains(text, want) {
+		t.Errorf("got\n%s\nwant%s", text, want)
+	}
+}
+
 func show(p *plan) string {
 	var chains, edges []string
 	for _, c := range p.chains {
