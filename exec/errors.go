@@ -29,8 +29,8 @@ func (e *TaskError) Error() string {
 	if e.Split != "" {
 		fmt.Fprintf(&b, ", split %s", e.Split)
 	}
-	if len(e.Position) > 0 {
-		fmt.Fprintf(&b, ", at or before position %s", printable(e.Position))
+	if printable(e.Position) { // others say something to their source only
+		fmt.Fprintf(&b, ", at or before position %s", e.Position)
 	}
 	if e.Key != "" {
 		fmt.Fprintf(&b, ", key %s", e.Key)
@@ -41,13 +41,13 @@ func (e *TaskError) Error() string {
 
 func (e *TaskError) Unwrap() error { return e.Err }
 
-func printable(p flow.Position) string {
+func printable(p flow.Position) bool {
 	for _, c := range p {
 		if c < ' ' || c > '~' {
-			return fmt.Sprintf("%#x", []byte(p))
+			return false
 		}
 	}
-	return string(p)
+	return len(p) > 0
 }
 
 // PanicError is a panic of user code, or a call of runtime.Goexit in it.

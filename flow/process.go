@@ -80,6 +80,7 @@ type Ctx[K comparable] interface {
 	// the next step of the watermark. MaxTime means at the end of data, before
 	// OnEndOfData; all timers fire there, and those that they set as well: a
 	// processor that sets timers without end asks whether Watermark is MaxTime.
+	// It panics when at is MinTime, which is what a record without event time has.
 	SetTimer(at Time, tag string)
 	ClearTimer(at Time, tag string)
 	// SetProcessingTimer sets a timer of the key in processing time, with a

@@ -26,6 +26,9 @@ func (c *keyCtx[K]) Key() K { return c.hand.Key }
 
 func (c *keyCtx[K]) SetTimer(at Time, tag string) {
 	t := c.mayUse("SetTimer")
+	if at == MinTime {
+		panic("SetTimer at the beginning of time: the records have no event times; add flow.Timestamps straight after Read")
+	}
 	t.event.Set(int64(at), c.hand.Hash, c.hand.Key, t.tags.id(tag, t))
 }
 
