@@ -51,6 +51,8 @@ func Interruptible(name string, w io.Writer, exit func(code int)) (ctx context.C
 		}
 		return syscall.SIGTERM, exitTerminated
 	})
+	// What the job runs under ends once the signal has been said, not before.
+	ctx, cancel := context.WithCancel(context.Background())
 	stopped, watched := make(chan struct{}), make(chan struct{})
 	var quiet atomic.Bool
 	unwatch := context.AfterFunc(both, func() {
@@ -60,6 +62,7 @@ func Interruptible(name string, w io.Writer, exit func(code int)) (ctx context.C
 		defer signal.Stop(again)
 		first, _ := caught()
 		fmt.Fprintf(w, "%s: %v: canceling; once more to exit at once\n", name, first)
+		cancel()
 		select {
 		case s := <-again:
 			fmt.Fprintf(w, "%s: %v again: exiting at once\n", name, s)
@@ -91,8 +94,9 @@ func Interruptible(name string, w io.Writer, exit func(code int)) (ctx context.C
 		}
 		stopTerm()
 		stopInterrupt()
+		cancel()
 	}
-	return both, code, stop
+	return ctx, code, stop
 }
 
 // report prints how the job ended.
