@@ -130,9 +130,8 @@ func TestBadOptionsAreErrors(t *testing.T) {
 	}
 }
 
-// endless is an unbounded source that finds one more split each time it is
-// asked, and whose splits end after three records.
-type endless struct{ asked atomic.Int64 }
+// endless is an unbounded source whose splits end after three records.
+type endless struct{}
 
 func (s *endless) Bounded() bool { return false }
 func (s *endless) Splits(context.Context) ([]flow.Split, error) {

@@ -60,6 +60,7 @@ func TestABadRecordIsTreatedByTheSourcesPolicy(t *testing.T) {
 	for _, immediate := range []bool{false, true} {
 		for _, batch := range []int{1, 3, 64, 0} {
 			t.Run(fmt.Sprint("immediate ", immediate, " batch ", batch), func(t *testing.T) {
+				//lint:ignore ST1008 the records are what the checks read
 				read := func(p flow.ErrorPolicy, letters bool) (exec.Result, error, []int, []flow.Failed[int]) {
 					g := flow.New("g")
 					var got memory.Collected[int]

@@ -91,12 +91,3 @@ func (b *BatchOf[T]) appendTime(t Time, timed bool) {
 	}
 	b.Head.Times = append(b.Head.Times, t)
 }
-
-// dropLast takes the record appended last back.
-func (b *BatchOf[T]) dropLast() {
-	n := len(b.Recs) - 1
-	var zero T
-	b.Recs[n] = zero
-	b.Recs = b.Recs[:n]
-	b.Head.Times = b.Head.Times[:min(n, len(b.Head.Times))]
-}

@@ -266,7 +266,10 @@ func TestTheIDFollowsTheStructure(t *testing.T) {
 }
 
 func TestWhatCantBeStoredIsNamedWithItsWay(t *testing.T) {
-	type cache struct{ fn func() }
+	type cache struct {
+		//lint:ignore U1000 only the codec looks at it
+		fn func()
+	}
 	refused := func(_ any, err error) string {
 		if err == nil {
 			return "accepted"

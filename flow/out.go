@@ -22,7 +22,6 @@ type Out[T any] struct {
 	err     error
 	next    Receiver
 	batch   BatchOf[T]
-	count   *uint64
 }
 
 func (o *Out[T]) init(want int, next Receiver) {

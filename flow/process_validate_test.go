@@ -53,7 +53,7 @@ type badComplete struct{ idle }
 func (*badComplete) OnCheckpointComplete(uint64) error { return nil }
 
 // byValue is a processor as a value, with an OnTimer that only its pointer has.
-type byValue struct{ n int }
+type byValue struct{ _ int }
 
 func (byValue) Process(ctx, *string, outO) error { return nil }
 func (*byValue) OnTimer(ctx, string, outO) error { return nil }

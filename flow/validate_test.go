@@ -30,11 +30,10 @@ func ints(g *flow.Graph, name string) flow.Stream[int] {
 // reported.
 func end[T any](s flow.Stream[T]) { flow.Write(s, "end", (&memory.Collected[T]{}).Sink()) }
 
-func copyInt(in, out *int)            { *out = *in }
-func tryInt(in, out *int) error       { *out = *in; return nil }
-func keep(*int) bool                  { return true }
-func itself(n *int) int               { return *n }
-func flat(*int, *flow.Out[int]) error { return nil }
+func copyInt(in, out *int)      { *out = *in }
+func tryInt(in, out *int) error { *out = *in; return nil }
+func keep(*int) bool            { return true }
+func itself(n *int) int         { return *n }
 func pair(_, _ *int, _ *flow.Out[int]) error {
 	return nil
 }

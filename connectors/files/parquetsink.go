@@ -41,7 +41,7 @@ func ToParquet[T any](dir string, opts ...Option) flow.Sink[T] {
 	s.encode = func(w io.Writer) (encoder[T], error) {
 		e := &parquetEncoder[T]{columns: columns}
 		return e, guardWrite(func() error {
-			e.w = parquet.NewWriter(w, schema, parquet.Compression(pages),
+			e.w = parquet.NewGenericWriter[any](w, schema, parquet.Compression(pages),
 				parquet.MaxRowsPerRowGroup(rowGroupRows), parquet.DictionaryMaxBytes(1<<20))
 			return nil
 		})
@@ -129,7 +129,7 @@ func parquetNode(k kind) parquet.Node {
 }
 
 type parquetEncoder[T any] struct {
-	w       *parquet.Writer
+	w       *parquet.GenericWriter[any]
 	columns []column
 	rows    []parquet.Row
 	values  []parquet.Value // of rows

@@ -89,6 +89,7 @@ func (l *keyLog) trim(pos logPos) {
 	l.from = pos
 }
 
+//lint:ignore U1000 the size of a table is to count it
 func (l *keyLog) bytes() (n int64) {
 	for _, b := range l.blocks {
 		n += int64(cap(b))
