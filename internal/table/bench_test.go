@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 )
 
@@ -76,7 +77,7 @@ func BenchmarkCountStrings(b *testing.B) {
 		}
 		keys := make([]string, 1<<20)
 		for i, j := range randomIndexes(size) {
-			keys[i] = words[j]
+			keys[i] = strings.Clone(words[j]) // as a record would bring it
 		}
 		b.Run(fmt.Sprintf("table/%d", size), func(b *testing.B) {
 			t := New(Config[string, int64]{Groups: 128})

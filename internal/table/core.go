@@ -236,6 +236,11 @@ func (c *core) growDir() bool {
 	if len(c.dir)*2 > 8*max(int(c.nsegs), c.hi-c.lo) || c.shift <= 1 {
 		return false
 	}
+	c.doubleDir()
+	return true
+}
+
+func (c *core) doubleDir() {
 	dir := make([]slot, len(c.dir)*2)
 	for i, d := range c.dir {
 		dir[2*i], dir[2*i+1] = d, d
@@ -243,7 +248,6 @@ func (c *core) growDir() bool {
 	c.dir = dir
 	c.shift--
 	c.first <<= 1
-	return true
 }
 
 func (c *core) prefixOf(h uint64, depth uint8) uint64 {

@@ -173,13 +173,13 @@ func (t *Table[K, V]) insertEncoded(h uint64, key []byte) (uint32, *V) {
 }
 
 // compactArena drops dead bytes when they are half of an arena that is about
-// to grow.
+// to grow. No row moves and no key changes, so a view may have pages of the
+// segment still to encode.
 func (t *Table[K, V]) compactArena(h uint64) {
 	s := t.seg(t.dir[t.index(h)].seg)
 	if s.keys.dead < 256 || s.keys.dead < s.keys.used/2 {
 		return
 	}
-	t.finish(s)
 	old := *s
 	s.keys = arena{}
 	t.moveArena(s, int(old.keys.used-old.keys.dead))

@@ -275,11 +275,11 @@ func (t *Table[K, V]) Clear() {
 // Len returns the number of keys.
 func (t *Table[K, V]) Len() int { return t.live }
 
-// Bytes returns the memory held: rows, directory, and blocks of general rows
-// without what their values point to.
+// Bytes returns the memory held: rows, directory, the keys deleted since the
+// last commit, and blocks of general rows without what their values point to.
 func (t *Table[K, V]) Bytes() int64 {
 	return t.heap.held + int64(len(t.dir))*int64(unsafe.Sizeof(slot{})) +
-		int64(len(t.segs))*int64(unsafe.Sizeof([segsPerBlock]segment{})) + t.pairs.bytes()
+		int64(len(t.segs))*int64(unsafe.Sizeof([segsPerBlock]segment{})) + t.pairs.bytes() + t.deleted.bytes()
 }
 
 // Close gives the memory back. The table must not be used after it.

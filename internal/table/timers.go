@@ -1,7 +1,6 @@
 package table
 
 import (
-	"cmp"
 	"iter"
 	"math"
 	"slices"
@@ -26,13 +25,22 @@ func (a *Timer[K]) cleared() bool { return a.seq&clearBit != 0 }
 
 // compare orders timers as they fire: by time, hash and tag.
 func (a *Timer[K]) compare(b *Timer[K]) int {
-	if c := cmp.Compare(a.At, b.At); c != 0 {
-		return c
+	switch {
+	case a.At != b.At:
+		return order(a.At < b.At)
+	case a.Hash != b.Hash:
+		return order(a.Hash < b.Hash)
+	case a.Tag != b.Tag:
+		return order(a.Tag < b.Tag)
 	}
-	if c := cmp.Compare(a.Hash, b.Hash); c != 0 {
-		return c
+	return 0
+}
+
+func order(before bool) int {
+	if before {
+		return -1
 	}
-	return cmp.Compare(a.Tag, b.Tag)
+	return 1
 }
 
 func (a *Timer[K]) is(b *Timer[K]) bool {
@@ -48,8 +56,9 @@ type Timers[K comparable] struct {
 	due    []Timer[K] // the next to fire, sorted, from position at: before all leaves
 	at     int
 	spare  [][]Timer[K]
-	held   int // timers that the leaves and spares have room for
-	size   int // words in leaves and due
+	held   int      // timers that the leaves and spares have room for
+	size   int      // words in leaves and due
+	seen   []uint32 // of unique
 }
 
 // leaf holds timers of one range of time: from its from to that of the next.
@@ -58,6 +67,8 @@ type leaf[K comparable] struct {
 	rows []Timer[K]
 	min  int64  // not later than the earliest of rows
 	seq  uint32 // of the last word
+	// clears counts the words Clear in rows since they were last made unique.
+	clears int
 }
 
 const (
@@ -95,12 +106,16 @@ func (t *Timers[K]) say(w Timer[K]) {
 	}
 	l.add(w)
 	t.size++
+	if l.clears > fullLeaf/16 && 4*l.clears > len(l.rows) {
+		t.tidy(t.route(&w))
+	}
 }
 
 func (l *leaf[K]) add(w Timer[K]) {
 	l.seq += 2
 	w.seq |= l.seq
 	l.min = min(l.min, w.At)
+	l.clears += int(w.seq & clearBit)
 	l.rows = append(l.rows, w)
 }
 
@@ -135,7 +150,8 @@ func (t *Timers[K]) route(w *Timer[K]) int {
 	lo, hi := 0, len(t.leaves)
 	for hi-lo > 1 {
 		mid := int(uint(lo+hi) >> 1)
-		if w.compare(&t.leaves[mid].from) < 0 {
+		from := &t.leaves[mid].from
+		if w.At < from.At || w.At == from.At && w.compare(from) < 0 {
 			hi = mid
 		} else {
 			lo = mid
@@ -197,7 +213,7 @@ func (t *Timers[K]) Len() int { return t.size }
 
 // Bytes returns the memory held, without what the keys point to.
 func (t *Timers[K]) Bytes() int64 {
-	return int64(t.held+cap(t.due))*int64(unsafe.Sizeof(Timer[K]{})) + int64(len(t.leaves))*int64(unsafe.Sizeof(leaf[K]{}))
+	return int64(t.held+cap(t.due))*int64(unsafe.Sizeof(Timer[K]{})) + 4*int64(len(t.seen)) + int64(len(t.leaves))*int64(unsafe.Sizeof(leaf[K]{}))
 }
 
 // All returns the timers in the order in which they fire. They must not be

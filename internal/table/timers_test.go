@@ -21,7 +21,7 @@ func compareFirings(a, b firing) int {
 }
 
 func TestTimersFireLikeASortedSet(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range uint64(fewer(12)) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		timers, model := NewTimers[uint64](), map[firing]bool{}
 		keys, times := uint64(1)<<r.IntN(14), int64(1)<<r.IntN(20)
@@ -41,21 +41,30 @@ func TestTimersFireLikeASortedSet(t *testing.T) {
 		fire := func(upTo int64) {
 			for more := true; more; {
 				var err error
-				calls := 0
+				calls, last := 0, firing{}
+				early := map[firing]bool{} // set during a firing, to fire before it
 				more, err = timers.Fire(upTo, 1+r.IntN(100), func(at int64, h, k uint64, tag uint32) error {
 					got := firing{at, h, k, tag}
 					if !model[got] {
 						t.Fatalf("seed %d: %v fired, and is not set", seed, got)
 					}
-					for f := range model {
-						if calls == 0 && compareFirings(f, got) < 0 {
-							t.Fatalf("seed %d: %v fired before %v", seed, got, f)
+					if calls == 0 && r.IntN(8) == 0 {
+						for f := range model {
+							if compareFirings(f, got) < 0 {
+								t.Fatalf("seed %d: %v fired before %v", seed, got, f)
+							}
 						}
 					}
+					if calls > 0 && compareFirings(got, last) < 0 && !early[got] {
+						t.Fatalf("seed %d: %v fired after %v", seed, got, last)
+					}
+					last = got
 					calls++
 					delete(model, got)
 					if r.IntN(4) == 0 {
-						set(random())
+						f := random()
+						set(f)
+						early[f] = compareFirings(f, got) < 0
 					}
 					return nil
 				})
@@ -95,6 +104,56 @@ func TestTimersFireLikeASortedSet(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d: All has %d timers, want %d", seed, len(got), len(want))
+		}
+	}
+}
+
+func TestTimersThatAreSetAgainAndAgainTakeNoRoom(t *testing.T) {
+	timers := NewTimers[uint64]()
+	const keys = 3000
+	for round := range int64(200) {
+		for k := range uint64(keys) {
+			timers.Set(60, HashUint64(k), k, 0)          // one for all records
+			timers.Clear(round+100, HashUint64(k), k, 1) // one that is put off
+			timers.Set(round+101, HashUint64(k), k, 1)
+		}
+	}
+	if n := timers.Len(); n < 2*keys || n > 8*keys {
+		t.Errorf("%d timers take the room of %d", 2*keys, n)
+	}
+	fired := 0
+	for more := true; more; {
+		var err error
+		if more, err = timers.Fire(1000, 100, func(int64, uint64, uint64, uint32) error { fired++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fired != 2*keys || timers.Len() != 0 {
+		t.Errorf("%d timers fired, %d are left", fired, timers.Len())
+	}
+}
+
+func TestDivideNeverPartsWhatIsEqual(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		rows := make([]Timer[uint64], 2+r.IntN(60))
+		kinds := 1 + r.Int64N(20)
+		for i := range rows {
+			rows[i].At = r.Int64N(kinds)
+		}
+		mid := divide(rows)
+		if mid == 0 {
+			if !slices.ContainsFunc(rows, func(w Timer[uint64]) bool { return w.At != rows[0].At }) {
+				continue
+			}
+			t.Fatalf("seed %d: different timers are not divided", seed)
+		}
+		for _, a := range rows[:mid] {
+			for _, b := range rows[mid:] {
+				if a.At >= b.At {
+					t.Fatalf("seed %d: %d is before %d", seed, a.At, b.At)
+				}
+			}
 		}
 	}
 }
