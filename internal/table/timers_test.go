@@ -133,6 +133,38 @@ func TestTimersThatAreSetAgainAndAgainTakeNoRoom(t *testing.T) {
 	}
 }
 
+func TestTimersAreClearedWhileOthersFire(t *testing.T) {
+	timers := NewTimers[int64]()
+	const n = 1500
+	for at := range int64(n) {
+		timers.Set(at, HashUint64(uint64(at)), at, 0)
+	}
+	if len(timers.leaves) != 2 {
+		t.Fatalf("%d leaves", len(timers.leaves))
+	}
+	last := timers.leaves[1].from // the first leaf has all before it
+	var fired []int64
+	if _, err := timers.Fire(last.At-1, 1<<20, func(at int64, _ uint64, _ int64, _ uint32) error {
+		if fired = append(fired, at); at == 0 { // what is due is out of its leaf, which is empty
+			for at := last.At; at < n-10; at++ {
+				timers.Clear(at, HashUint64(uint64(at)), at, 0)
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := timers.Fire(n, 1<<20, func(at int64, _ uint64, _ int64, _ uint32) error {
+		fired = append(fired, at)
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if len(fired) != int(last.At)+10 || !slices.IsSorted(fired) {
+		t.Errorf("%d timers fired, want the first %d and the last 10", len(fired), last.At)
+	}
+}
+
 func TestDivideNeverPartsWhatIsEqual(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 4))
