@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"unicode/utf8"
 
 	"github.com/tailrace-io/tailrace/flow"
@@ -137,7 +136,7 @@ func (s *fileSet) each(ctx context.Context, visit func(env.File, piece) error) e
 }
 
 func (s *fileSet) visit(fsys env.FS, name string, visit func(env.File, piece) error) (err error) {
-	f, err := fsys.Open(filepath.FromSlash(name))
+	f, err := openRegular(fsys, name)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strconv"
 
@@ -43,6 +44,12 @@ func examine(f env.File) (id identity, head []byte, err error) {
 	}
 	if info.IsDir() {
 		return identity{}, nil, errors.New("is a directory")
+	}
+	if info.Size() == 0 && info.Mode().IsRegular() {
+		// Files that the system makes up as they are read say so.
+		if n, _ := f.ReadAt(make([]byte, 1), 0); n > 0 {
+			return identity{}, nil, errors.New("it says that it is empty and is not, like the files below /proc: copy it to a file first")
+		}
 	}
 	head = make([]byte, min(headSize, info.Size()))
 	if n, err := f.ReadAt(head, 0); n < len(head) {
@@ -142,6 +149,22 @@ func takeIdentity(b []byte) (id identity, rest []byte, err error) {
 	return identity{int64(size), mtime, binary.LittleEndian.Uint64(b)}, b[8:], nil
 }
 
+// openRegular opens a file that can be read at any place, or the null device,
+// which is empty. A pipe, a socket or another device is refused before it is
+// opened: it has no size and no second reading, and to open a pipe is to wait
+// for a writer.
+func openRegular(fsys env.FS, path string) (env.File, error) {
+	name := filepath.FromSlash(path)
+	info, err := fsys.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if mode := info.Mode(); !mode.IsRegular() && !mode.IsDir() && name != os.DevNull {
+		return nil, fmt.Errorf("open %s: it is no regular file (%v): write what comes from a pipe or a device to a file first", path, mode.Type())
+	}
+	return fsys.Open(name)
+}
+
 // openPiece opens the file of a split for reading after the position from, and
 // checks that it is the file that was seen. at is where to go on: p.begin on a
 // first read.
@@ -156,7 +179,7 @@ func openPiece(fsys env.FS, s flow.Split, from flow.Position, allowChanged bool)
 			return nil, p, 0, fmt.Errorf("open split %q: %w", s.ID, err)
 		}
 	}
-	if f, err = fsys.Open(filepath.FromSlash(p.path)); err != nil {
+	if f, err = openRegular(fsys, p.path); err != nil {
 		return nil, p, 0, err
 	}
 	id, _, err := examine(f)
