@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"errors"
 
 	"github.com/tailrace-io/tailrace/flow"
@@ -210,7 +209,7 @@ func (t *task) closing(o *operator, what string, end func() error) (err error) {
 	}()
 	err = end()
 	completed = true
-	if err == nil || t.job.stopping.Load() && errors.Is(err, context.Canceled) {
+	if err == nil || t.job.stopping.Load() && isCanceled(err) {
 		return nil
 	}
 	return t.taskError(o, wrap(what, err))

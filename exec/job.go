@@ -273,14 +273,26 @@ func (j *Job) threadEnded(lost bool) {
 // fail fails the job. The first failure stops it, later ones are told beside
 // it unless they only follow from stopping; what fails once the job is being canceled follows from that.
 func (j *Job) fail(err error) {
+	isCancel := isCanceled(err)
 	j.mu.Lock()
 	follows := j.canceled != nil && len(j.failures) == 0
-	if !follows && (len(j.failures) == 0 || !errors.Is(err, context.Canceled)) {
+	if !follows && (len(j.failures) == 0 || !isCancel) {
 		j.failures = append(j.failures, err)
 	}
 	j.mu.Unlock()
 	j.opts.Logger.Error("task failed", "job", j.graph.Name(), "error", err)
 	j.halt(err)
+}
+
+// isCanceled says whether err comes from a canceled context. Errors are user
+// code, and may panic when they are compared.
+func isCanceled(err error) (is bool) {
+	defer func() {
+		if recover() != nil {
+			is = false
+		}
+	}()
+	return errors.Is(err, context.Canceled)
 }
 
 // Cancel ends the job at once: nothing more is emitted or written. It does not

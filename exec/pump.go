@@ -2,7 +2,6 @@ package exec
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"sync/atomic"
@@ -84,12 +83,19 @@ func (r *splitReader) draw() (int, bool) {
 
 func (r *splitReader) id() string { return r.pool.id(r.split) }
 
-func (r *splitReader) close() error {
+func (r *splitReader) close() (err error) {
 	if r.reader == nil {
 		return nil
 	}
 	reader := r.reader
 	r.reader = nil
+	defer func() {
+		// A reader that has panicked may well do so again here, where nobody
+		// waits for it.
+		if v := recover(); v != nil {
+			err = panicked(v)
+		}
+	}()
 	return reader.Close()
 }
 
@@ -137,7 +143,7 @@ func (p *pump) step() (status env.Status, at int64) {
 
 func (p *pump) advance(t *task) (env.Status, int64) {
 	if t.job.stopping.Load() {
-		if err := p.reader.close(); err != nil && !errors.Is(err, context.Canceled) {
+		if err := p.reader.close(); err != nil && !isCanceled(err) {
 			t.job.fail(t.readError(&p.reader, wrap("close the split", err)))
 		}
 		return env.Done, 0
@@ -161,7 +167,7 @@ func (p *pump) advance(t *task) (env.Status, int64) {
 	}
 	event, err := p.reader.next(p.batch)
 	if err != nil {
-		if t.job.stopping.Load() && errors.Is(err, context.Canceled) {
+		if t.job.stopping.Load() && isCanceled(err) {
 			return env.Progress, 0
 		}
 		return p.fail(err)
