@@ -166,7 +166,7 @@ func TestASignalStopsTheJobAndLeavesNothingHalf(t *testing.T) {
 			}
 			wantText(t, c.stderr.String(), `^flights: `+s.signal.String()+`: canceling; once more to exit at once
 flights: canceled
-flights: stopped after \d+\.\d+s, [1-9][\d,]* flights read: the results in `+regexp.QuoteMeta(out)+` are not complete
+flights: stopped after \d+\.\d+s, [1-9]\d\d,\d\d\d flights read: the results in `+regexp.QuoteMeta(out)+` are not complete
 $`)
 			wantText(t, c.stdout.String(), `^$`)
 
